@@ -4098,20 +4098,46 @@ DLPACKGEN_SLOW static int dlpackgen_not_converted(const struct dlpackgen_call* c
   return dlpackgen_wrong_scalar(call, i, expected);
 }
 
-/* Reports that a dtype cannot represent a number. Returns -1. */
-DLPACKGEN_SLOW static int dlpackgen_out_of_range(const struct dlpackgen_call* call, int i, const char* dtype,
-                                                 PyObject* number) {
-  return dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_TEXT_OUT_OF_RANGE "%R", dtype, number);
+/* Returns the text of an int or a float as a new reference, or NULL with an exception. Python
+ * converts no int of more than 4300 digits, and other hosts none of more than 1023 bits. */
+DLPACKGEN_SLOW static PyObject* dlpackgen_number_text(PyObject* number) {
+  if (!PyLong_Check(number)) return PyObject_Repr(number);
+  PyObject* const bits = PyObject_CallMethod((PyObject*)&PyLong_Type, "bit_length", "O", number);
+  const long count = bits ? PyLong_AsLong(bits) : -1;
+  Py_XDECREF(bits);
+  if (count < 0) return NULL;
+  return count < 1024 ? PyNumber_ToBase(number, 10) : PyUnicode_FromString(DLPACKGEN_TEXT_LARGE);
 }
 
-/* The same for integers, which have at most 64 bits. */
+/* Reports that a dtype cannot represent an int or a float. Returns -1. */
+DLPACKGEN_SLOW static int dlpackgen_out_of_range(const struct dlpackgen_call* call, int i, const char* dtype,
+                                                 PyObject* number) {
+  PyObject* const text = dlpackgen_number_text(number);
+  if (text)
+    dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_TEXT_OUT_OF_RANGE "%U", dtype, text);
+  Py_XDECREF(text);
+  return -1;
+}
+
+/* Reports why an integer of at most 64 bits was not converted. Returns -1. */
 DLPACKGEN_SLOW static int dlpackgen_no_integer(struct dlpackgen_call* call, int i, const char* expected,
                                                const char* dtype) {
+  if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return dlpackgen_not_converted(call, i, expected);
+  PyErr_Clear();
+  PyObject* const number = PyNumber_Index(call->arguments[i].object);
+  if (!number) return dlpackgen_not_converted(call, i, expected);
+  dlpackgen_out_of_range(call, i, dtype, number);
+  Py_DECREF(number);
+  return -1;
+}
+
+/* Reports why a float was not converted: only an int is too large for one. Returns -1. */
+DLPACKGEN_SLOW static int dlpackgen_no_real(struct dlpackgen_call* call, int i, const char* expected) {
   PyObject* const value = call->arguments[i].object;
   if (!PyLong_Check(value) || !PyErr_ExceptionMatches(PyExc_OverflowError))
     return dlpackgen_not_converted(call, i, expected);
   PyErr_Clear();
-  return dlpackgen_out_of_range(call, i, dtype, value);
+  return dlpackgen_out_of_range(call, i, expected, value);
 }
 
 static int dlpackgen_read_int(struct dlpackgen_call* call, int i) {
@@ -4125,7 +4151,7 @@ static int dlpackgen_read_int(struct dlpackgen_call* call, int i) {
 static int dlpackgen_read_float(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   a->real = PyFloat_AsDouble(a->object);
-  return a->real == -1 && PyErr_Occurred() ? dlpackgen_not_converted(call, i, "float") : 0;
+  return a->real == -1 && PyErr_Occurred() ? dlpackgen_no_real(call, i, "float") : 0;
 }
 
 /* Reads True or False, of Python or NumPy. */

@@ -40,6 +40,15 @@ func PythonRaises(k *contract.Kernel, all string) (lines []string) {
 	return lines
 }
 
+// Ordinal returns the number of an argument in messages, such as 2nd.
+func Ordinal(n int) string {
+	endings := []string{"th", "st", "nd", "rd"}
+	if last := n % 10; last < 4 && n/10%10 != 1 {
+		return strconv.Itoa(n) + endings[last]
+	}
+	return strconv.Itoa(n) + "th"
+}
+
 // PythonDocstring formats a text as the docstring of a function. Its further lines have the
 // indentation of the body. Only double quotes that would end the docstring are escaped.
 func PythonDocstring(text, indent string) string {

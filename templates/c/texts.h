@@ -28,5 +28,7 @@
 #define DLPACKGEN_TEXT_NO_FLAGS "a borrowed view cannot say that the tensor is read-only or padded"
 /** The text between a dtype and a number. */
 #define DLPACKGEN_TEXT_OUT_OF_RANGE " does not hold "
+/** Instead of a number of more than 1023 bits. */
+#define DLPACKGEN_TEXT_LARGE "an integer of that size"
 
 #endif /* DLPACKGEN_TEXTS_H_ */

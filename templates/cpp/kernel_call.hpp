@@ -131,7 +131,7 @@ class KernelCheck {
 
   int status_ = DLPACKGEN_STATUS_OK;
   const char *class_ = nullptr, *kernel_;
-  char room_[2048];
+  char room_[4096];
 };
 
 // Host memory for elements.

@@ -6,6 +6,7 @@
 #include <dlpackgen/checker.h>
 #include <string.h>
 #include "arithmetic.h"
+#include "encoding.h"
 
 /* The dimensions of a "...". */
 struct dlpackgen_group {
@@ -466,7 +467,7 @@ DLPACKGEN_SLOW static int dlpackgen_failed(struct dlpackgen_message* message, co
 /* Adds the text of a status, or its number if there is no text. */
 DLPACKGEN_SLOW static void dlpackgen_put_status(struct dlpackgen_message* message, const char* text, int status) {
   if (text && *text) {
-    dlpackgen_put(message, text);
+    dlpackgen_put_foreign(message, text);
     return;
   }
   dlpackgen_put(message, "the kernel failed with status ");

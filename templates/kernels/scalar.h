@@ -64,7 +64,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_huge(struct dlpackgen_message* message,
   char text[20 * DLPACKGEN_SCALAR_WORDS + 1];
   char* first = text + sizeof text - 1;
   if (count == 0 || count > DLPACKGEN_SCALAR_WORDS) {
-    dlpackgen_put(message, "an integer of that size");
+    dlpackgen_put(message, DLPACKGEN_TEXT_LARGE);
     return;
   }
   const int negative = words[count - 1] < 0;
@@ -146,6 +146,8 @@ DLPACKGEN_SCALAR int dlpackgen_scalar_real(const struct dlpackgen_site* at,
                                            const struct dlpackgen_scalar_argument* value, const char* dtype,
                                            double* number, struct dlpackgen_message* message) {
   if (value->kind == DLPACKGEN_SCALAR_OTHER) return dlpackgen_bad_type(at, dtype, value->name, message);
+  if (value->kind == DLPACKGEN_SCALAR_HUGE && value->real - value->real != 0)
+    return dlpackgen_not_represented(at, dtype, value, message);
   *number = value->real;
   return DLPACKGEN_STATUS_OK;
 }

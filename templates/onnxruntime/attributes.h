@@ -23,7 +23,7 @@
 
 /* The version of the table: ONNX Runtime before 1.24 fails to infer types if two inputs are
  * missing, or ends the process. Then the size of a message. */
-enum { DLPACKGEN_ORT_API = 24, DLPACKGEN_ORT_SENTENCE = 1024 };
+enum { DLPACKGEN_ORT_API = 24, DLPACKGEN_ORT_SENTENCE = 4096 };
 
 typedef struct dlpackgen_onnxruntime_api dlpackgen_ort_api;
 

@@ -24,7 +24,7 @@ class _Kernel:
             elif value is not None:
                 strange = True
         if strange:
-            self.arrange(arguments, words)
+            self.arrange(arguments, words, self.keywords)
         if needs and _paddle.is_grad_enabled():
             return self.record(arguments, words)
         if self.like:
@@ -37,15 +37,16 @@ class _Kernel:
 
     def out(self, words):
         """The memory for results. An argument may have that name, too."""
-        return words.get("out") if "out" in self.keywords else None
+        return words.get("out") if "out" in self.optional else None
 
-    def arrange(self, arguments, words):
-        """Static values and tensors, each with None at the indices of the others."""
-        words = {name: value for name, value in words.items() if name not in self.keywords}
+    def arrange(self, arguments, words, dropped=()):
+        """Static values and tensors, each with None at the indices of the others. The module checks
+        the keywords that are dropped."""
+        words = {name: value for name, value in words.items() if name not in dropped}
         return _read(self, _arrange(self, arguments, words))
 
     def record(self, arguments, words):
-        statics, tensors = self.arrange(arguments, words)
+        statics, tensors = self.arrange(arguments, words, self.optional)
         _reject_all(self, tensors)
         if self.out(words) is not None:
             text = "out= is given, and an argument requires a gradient: pass it by detach(), or leave out="
@@ -65,7 +66,7 @@ class _Kernel:
         if not hasattr(_paddle.static, "register_op"):
             text = "static graphs need Paddle 3.3 or newer"
             raise NotImplementedError(f"{self.name}(): {text}, and this is {_paddle.__version__}")
-        statics, tensors = self.arrange(arguments, words)
+        statics, tensors = self.arrange(arguments, words, self.optional)
         tensors = [t if t is None or isinstance(t, _TRACED) else _paddle.assign(t) for t in tensors]
         if not _paddle.is_grad_enabled():
             tensors = [t.detach() if _needs_gradient(t) else t for t in tensors]
@@ -98,6 +99,7 @@ def _kernel(**described):
 
     def made(function):
         kernel = _kernels[function.__name__] = _Kernel(function.__name__, **described)
+        kernel.optional = kernel.keywords & set(_inspect.signature(function).parameters)  # out=, if it has results
 
         @_functools.wraps(function)
         def called(*arguments, **words):

@@ -41,22 +41,44 @@ def _fail_kind(kernel, i, value, expected):
     _fail(kernel, i, TypeError, f"expected {expected}, got {got}")
 
 
+_CLASSES = BufferError, TypeError, OverflowError, ValueError, AttributeError, NotImplementedError
+
+
+def _fail_again(kernel, i, error):
+    """Raises an exception of foreign code again, about the argument, with a built-in class."""
+    if isinstance(error, (MemoryError, RecursionError)):
+        raise error
+    kind = next((kind for kind in _CLASSES if isinstance(error, kind)), RuntimeError)
+    try:
+        text = str(error)
+    except Exception:
+        text = type(error).__name__
+    _fail(kernel, i, kind, text)
+
+
+def _fail_range(kernel, i, dtype, number):
+    """Python converts no int of more than 4300 digits, and other hosts none of more than 1023
+    bits."""
+    is_large = isinstance(number, int) and int.bit_length(number) > 1023
+    _fail(kernel, i, OverflowError, f"{dtype} does not hold {'an integer of that size' if is_large else number}")
+
+
 def _convert(kernel, i, convert, value, expected):
     """Converts a value with __index__ or __float__."""
     try:
         return convert(value)
     except TypeError:
         _fail_kind(kernel, i, value, expected)
-    except (ValueError, OverflowError) as error:
-        _fail(kernel, i, type(error), str(error))
+    except Exception as error:
+        if isinstance(error, OverflowError) and isinstance(value, int):
+            _fail_range(kernel, i, expected, _operator.index(value))
+        _fail_again(kernel, i, error)
 
 
 def _read_integer(kernel, i, value, expected="int"):
     number = _convert(kernel, i, _operator.index, value, expected)
     if not -(1 << 63) <= number < 1 << 63:
-        held = "int64" if expected == "int" else expected
-        is_int = isinstance(value, int)
-        _fail(kernel, i, OverflowError, f"{held} does not hold {value}" if is_int else "int too big to convert")
+        _fail_range(kernel, i, "int64" if expected == "int" else expected, number)
     return number
 
 
@@ -64,6 +86,8 @@ def _read_other_integer(kernel, i, value, expected):
     """A number that must not be a bool."""
     if isinstance(value, bool):
         _fail_kind(kernel, i, value, expected)
+    if expected == "uint64":
+        return _convert(kernel, i, _operator.index, value, expected)
     return _read_integer(kernel, i, value, expected)
 
 
@@ -72,14 +96,9 @@ def _read_bits(kernel, i, value, dtype):
     code, bits = _DTYPES[dtype]
     low, high = (-(1 << bits - 1), (1 << bits - 1) - 1) if code == _WHOLE[0] else (0, (1 << bits) - 1)
     high = 1 if dtype == "bool" else high
-    if dtype != "uint64":
-        number = _read_other_integer(kernel, i, value, dtype)
-    elif isinstance(value, int) and not isinstance(value, bool):
-        number = value
-    else:
-        _fail_kind(kernel, i, value, dtype)
+    number = _read_other_integer(kernel, i, value, dtype)
     if not low <= number <= high:
-        _fail(kernel, i, OverflowError, f"{dtype} does not hold {number}")
+        _fail_range(kernel, i, dtype, number)
     return number
 
 
@@ -97,7 +116,7 @@ def _real(value):
 def _read_real(kernel, i, value, expected="float", most=float("inf")):
     number = _convert(kernel, i, _real, value, expected)
     if most < abs(number) < float("inf"):
-        _fail(kernel, i, OverflowError, f"{expected} does not hold {value!r}")
+        _fail_range(kernel, i, expected, _operator.index(value) if isinstance(value, int) else number)
     return number
 
 
@@ -110,6 +129,7 @@ def _read_truth(kernel, i, value):
 def _read_text(kernel, i, value):
     if not isinstance(value, str):
         _fail_kind(kernel, i, value, "str")
+    value = str.__str__(value)  # subclasses may have other methods
     if "\0" in value:
         _fail(kernel, i, ValueError, "expected a text without NUL")
     try:
@@ -125,8 +145,8 @@ def _read_list(kernel, i, value):
         _fail_kind(kernel, i, value, p.expected)
     try:
         items = tuple(value)
-    except (TypeError, ValueError, OverflowError) as error:
-        _fail(kernel, i, type(error), str(error))
+    except Exception as error:
+        _fail_again(kernel, i, error)
     read, expected = (_read_other_integer, "int") if p.form == "integers" else (_read_real, "float")
     return tuple(read(kernel, (i, n), item, expected) for n, item in enumerate(items))
 
@@ -168,8 +188,8 @@ def _plain(kernel, i, value):
             return convert(value)
         except TypeError:
             pass
-        except (ValueError, OverflowError) as error:
-            _fail(kernel, i, type(error), str(error))
+        except Exception as error:
+            _fail_again(kernel, i, error)
     return value
 
 

@@ -122,10 +122,9 @@ static struct dlpackgen_scalar_argument dlpackgen_tvmffi_big_int(const struct dl
   size_t count;
   memcpy(&count, dlpackgen_tvmffi_content(value), sizeof count);
   const int64_t* const words = (const int64_t*)((char*)dlpackgen_tvmffi_content(value) + sizeof count);
-  double scale = 1;
   big.words = words, big.count = count;
-  for (size_t i = 0; i < count; i++, scale *= 18446744073709551616.0)
-    big.real += scale * (i + 1 < count ? (double)(uint64_t)words[i] : (double)words[i]);
+  for (size_t i = count; i-- > 0;)
+    big.real = big.real * 18446744073709551616.0 + (i + 1 < count ? (double)(uint64_t)words[i] : (double)words[i]);
   if (count != 2 || words[1] != 0) return big;
   big.kind = DLPACKGEN_SCALAR_NATURAL;
   big.integer = words[0];

@@ -18,7 +18,7 @@ enum {
 };
 
 /* The size of a message in bytes. */
-enum { DLPACKGEN_UFUNC_SENTENCE = 1024 };
+enum { DLPACKGEN_UFUNC_SENTENCE = 4096 };
 
 /* A gufunc. NumPy keeps pointers to its members. */
 struct dlpackgen_ufunc_kernel {

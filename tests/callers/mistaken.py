@@ -212,7 +212,7 @@ def cited(rejection):
 
 if __name__ == "__main__":
     with open(sys.argv[1]) as file:
-        table = yaml.safe_load(file)
+        table = yaml.safe_load(re.sub(r"\{(\w)\*(\d+)\}", lambda m: m[1] * int(m[2]), file.read()))
     hosts = sys.argv[2].split(",") if len(sys.argv) > 2 else [host for host in HOSTS if host != ALONE]
     if len(sys.argv) == 2:
         check_table(table)

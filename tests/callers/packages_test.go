@@ -29,6 +29,10 @@ var mistakes = map[string]struct {
 		Old: "(void)pthread_mutex_init(lock, NULL);", New: "(void)lock;"}},
 	"locks do not lock": {"threads.py", mutant.Mutant{File: "kernels/kernels.c",
 		Old: "(void)pthread_mutex_lock(lock);", New: "(void)lock;"}},
+	"texts are read without the lock": {"threads.py", mutant.Mutant{File: "kernels/kernels.c",
+		Old: "dlpackgen_fail_kernel_turn(failure_, message_)", New: "({ dlpackgen_lock_release(&dlpackgen_lock_of_turn); " +
+			"const int said = dlpackgen_fail_kernel_turn(failure_, message_); " +
+			"dlpackgen_lock_acquire(&dlpackgen_lock_of_turn); said; })"}},
 	"libraries share the names of dimensions": {"copies.py", mutant.Mutant{File: "PACKAGE/kernels_onnxruntime.c",
 		Old: "dlpackgen_put_address(name, (uintptr_t)&dlpackgen_ort_names);", New: "dlpackgen_put_address(name, 0x1000);"}},
 	usedAfterItsEnd: {"sanitized.py", mutant.Mutant{File: "PACKAGE/kernels_onnxruntime.c",

@@ -83,5 +83,17 @@ def test_serial_kernels_take_turns():
     together([lambda kernels=kernels: work(kernels) for kernels in callers])
 
 
+def test_errors_of_serial_kernels_are_their_own():
+    """The author's text of an error is read before the next call changes it."""
+    callers = [hosts.ALL[name]("first") for name in ("python", "torch", "tvmffi", "paddle") if name in hosts.ALL] * 2
+
+    def work(i, kernels):
+        for _ in range(3):
+            said = hosts.error_of(lambda: kernels.turn(ROW, -1 - i))
+            assert said.split("\n")[0] == f"turn(): turn {1 + i}", said
+
+    together([lambda i=i, kernels=kernels: work(i, kernels) for i, kernels in enumerate(callers)])
+
+
 if __name__ == "__main__":
     hosts.main()

@@ -1,6 +1,6 @@
 """Wrong and right calls of the described kernels: name, arguments and keywords."""
 
-import collections
+import collections.abc
 
 import numpy as np
 
@@ -28,6 +28,31 @@ class Broken(list):
         raise ValueError("no items")
 
 
+class Lost:
+    """A number and a list whose methods raise an exception of another class."""
+
+    def __index__(self):
+        raise KeyError("lost")
+
+    def __float__(self):
+        raise KeyError("lost")
+
+
+class LostItems(collections.abc.Sequence):
+    def __len__(self):
+        return 2
+
+    def __getitem__(self, i):
+        raise LookupError("lost")
+
+
+class Text(str):
+    """A text with a method of its own."""
+
+    def __contains__(self, other):
+        return True
+
+
 class Bad:
     def __index__(self):
         raise ValueError("no")
@@ -38,7 +63,7 @@ class Bad:
 
 X, W = ones(3, 8), ones(8)
 I4, F4 = ones(4, dtype=INT), ones(4, dtype=FLOAT)
-LARGE = 1 << 70
+LARGE, HUGE = 1 << 70, 1 << 20000  # which Python does not convert to a text
 
 NORM = [
     ((X,), {}),
@@ -51,6 +76,8 @@ NORM = [
     ((X, W, None, "a"), {}),
     ((X, W, None, 1j), {}),
     ((X, W, None, Bad()), {}),
+    ((X, W, None, Lost()), {}),
+    ((X, W, None, HUGE), {}),
     ((X, [1.0] * 8), {}),
     ((1.0, W), {}),
     ((object(), W), {}),
@@ -64,10 +91,11 @@ NORM = [
 # The scalar of a kernel whose tensors have a dtype.
 NUMBERS = [
     (I4, (1.5, True, 1 << 40, 1 << 80, np.float32(2.5), Real(), np.int64(1 << 40), Bad(), "a", None, [1], 1j)),
-    (F4, (1e300, -1e300, "a", None, [1], 1j, LARGE << 100)),
+    (I4, (Lost(), HUGE)),
+    (F4, (Lost(), HUGE, 1e300, -1e300, "a", None, [1], 1j, LARGE << 100)),
 ]
 FILLED = [
-    (np.uint64, (-1, 1 << 64, 1.5, True)),
+    (np.uint64, (-1, 1 << 64, 1.5, True, HUGE, np.int64(-1), np.float32(1))),
     (bool, (2, -1, 1.5, np.bool_(True), "a")),
     (np.int8, (128, -129, 1.5, True)),
     (np.int64, (1 << 63, 1.5)),
@@ -75,11 +103,12 @@ FILLED = [
     (np.int16, (1,)),
 ]
 WORDS = {
-    "sizes": ([1], [1, -5], 3, [1, 2.5], [1, True], [1, LARGE], "ab", b"ab", {1, 5}, None, [1, Bad()], Broken([1, 5])),
-    "scales": ([1, "a"], 3, [Bad()]),
+    "sizes": ([1], [1, -5], 3, [1, 2.5], [1, True], [1, LARGE], "ab", b"ab", {1, 5}, None, [1, Bad()], Broken([1, 5]),
+              [1, HUGE], [1, Lost()], LostItems()),
+    "scales": ([1, "a"], 3, [Bad()], [Lost()], [HUGE], LostItems()),
     "mode": ("a\0b", 3, b"x", None),
-    "tiny": (300, -129, 1.5, True, None, LARGE, Bad()),
-    "maybe": (1.5, LARGE, "a", Bad(), np.float32(1)),
+    "tiny": (300, -129, 1.5, True, None, LARGE, Bad(), -HUGE, np.uint64(1 << 63), Lost()),
+    "maybe": (1.5, LARGE, "a", Bad(), np.float32(1), HUGE, 1 << 1023, (1 << 1023) - 1),
     "exact": (1, None, "a", np.int64(1)),
     "half": (1e300, -1e300, "a", 1 << 2000, "1", np.float64(1e300)),
 }
@@ -110,6 +139,8 @@ FINE = [
     ("words", (ones(3, 4, dtype=FLOAT), (1, Index())), {}),
     ("words", (ones(3, 4, dtype=FLOAT), range(1, 9, 4)), {"scales": collections.deque([1, 2.5])}),
     ("filled", (ones(2, dtype=np.uint64), 1 << 63), {}),
+    ("filled", (ones(2, dtype=np.uint64), np.uint64(1 << 63)), {}),
+    ("words", (ones(3, 4, dtype=FLOAT), [1, 5]), {"mode": Text("sum")}),
     ("filled", (ones(2, dtype=bool), 1), {}),
     ("filled", (ones(2, dtype=np.float64), np.float32(2)), {}),
     ("ramp", (True,), {}),

@@ -99,6 +99,54 @@ def test_scalars():
     )
     raises(OverflowError, "numbers(): argument 'a' (2nd): bool does not hold 2", k.numbers, np.ones(3, bool), 2)
     raises(TypeError, "numbers(): argument 'a' (2nd): expected int16, got float", k.numbers, np.ones(3, np.int16), 1.5)
+    assert k.numbers(np.ones(3, np.uint64), np.uint64(2**63)) == (0, 3)
+    text = "numbers(): argument 'a' (2nd): uint64 does not hold -1"
+    raises(OverflowError, text, k.numbers, np.ones(3, np.uint64), np.int64(-1))
+    text = "copies(): argument 'at' (2nd): expected uint64, got float32"
+    raises(TypeError, text, k.copies, x23, np.float32(1))
+
+
+class Large(int):
+    def __repr__(self):
+        return "large"
+
+
+class Indexed:
+    def __index__(self):
+        return 2**63
+
+
+def test_large_integers():
+    """Python does not convert an int of more than 4300 digits to a text."""
+    for number, said in (
+        (2**1023 - 1, str(2**1023 - 1)), (2**1023, "an integer of that size"), (-(2**20000), "an integer of that size"),
+        (Large(2**70), str(2**70)), (Indexed(), "9223372036854775808"), (np.uint64(2**63), "9223372036854775808"),
+    ):  # fmt: skip
+        text = f"scalars(): argument 'sizes' (2nd): item 1: int64 does not hold {said}"
+        raises(OverflowError, text, k.scalars, "sum", [1, number, 3])
+        raises(OverflowError, f"scalars(): argument 'tiny' (5th): int8 does not hold {said}",
+               k.scalars, "sum", [1, 3, 3], tiny=number)  # fmt: skip
+    large = "does not hold an integer of that size"
+    raises(OverflowError, f"numbers(): argument 'a' (2nd): uint64 {large}", k.numbers, np.ones(3, np.uint64), 2**20000)
+    raises(OverflowError, f"numbers(): argument 'a' (2nd): float16 {large}", k.numbers, np.ones(3, np.float16), 2**1024)
+    raises(OverflowError, f"copies(): argument 'half' (3rd): float16 {large}", k.copies, x23, 1, 2**20000)
+    raises(OverflowError, f"scalars(): argument 'weights' (3rd): item 0: float {large}",
+           k.scalars, "sum", [1, 3, 3], [2**20000, 1])  # fmt: skip
+    text = "copies(): argument 'half' (3rd): float16 does not hold 1e+300"
+    raises(OverflowError, text, k.copies, x23, 1, np.float64(1e300))
+
+
+def test_exhausted_memory():
+    large = np.lib.stride_tricks.as_strided(np.zeros(1, np.float32), (2**30, 2**28), (0, 0))
+    raises(MemoryError, "copies(): argument 'x' (1st): no memory for a contiguous copy", k.copies, large)
+    raises(MemoryError, "scalars(): result 'z': no memory", k.scalars, "sum", [0, 2**20, 2**36], like=x23)
+
+
+def test_tuples_for_results():
+    text = "pair(): argument 'out': expected a tuple of 2 tensors, got "
+    one = np.ones(3, np.float32)
+    for out, got in ([one, one], "list"), ((one,), "1"), ((one,) * 3, "3"), (one, "ndarray"):
+        raises(TypeError, text + got, k.pair, one, out=out)
 
 
 def test_out():

@@ -139,6 +139,11 @@ var mistakes = map[string]mistake{
 	"usual groups are not compared":   {"if (group->extents[d] != tensor->shape[first + d]) return 0;", ""},
 	"usual groups have any number":    {"if (group->count != tensor->ndim - rank) return 0;", ""},
 	"texts of a status are not told":  {"if (text && *text) {", "if (0) {"},
+	"texts of a status have any byte": {"const size_t length = dlpackgen_character(text);", "const size_t length = 1;"},
+	"texts have any encoding":         {"length = (unsigned char)text[i] < 0x80 ? 1 : dlpackgen_character(&text[i]);", "length = 1;"},
+	"texts may be too long":           {"const unsigned char low = at[0] == 0xe0 ? 0xa0 : at[0] == 0xf0 ? 0x90 : 0x80;", "const unsigned char low = 0x80;"},
+	"texts may be surrogates":         {"const unsigned char high = at[0] == 0xed ? 0x9f : at[0] == 0xf4 ? 0x8f : 0xbf;", "const unsigned char high = 0xbf;"},
+	"texts may end early":             {"if ((at[i] & 0xc0) != 0x80) return 0;", ""},
 	"failures are not about anything": {"if (about) {", "if (0) {"},
 }
 

@@ -57,6 +57,24 @@ def test_out():
     raises(NotImplementedError, "rms_norm(): out= is given, and", kernels.rms_norm, x, weight, out=out)
 
 
+def test_keywords_that_nothing_reads():
+    x, weight, _ = leaves()
+
+    def beside(x, weight):
+        return kernels.rms_norm(x, weight, like=x)
+
+    def on_stream(x, weight):
+        return kernels.rms_norm(x, weight, stream=1)
+
+    for name, function in ("like", beside), ("stream", on_stream):
+        text = f"rms_norm() got an unexpected keyword argument '{name}'"
+        for call in function, static(function):
+            raises(TypeError, text, call, x, weight)
+            raises(TypeError, text, call, x.detach(), weight.detach())
+    text = "axpy() got an unexpected keyword argument 'out'"
+    raises(TypeError, text, kernels.axpy, 2.0, tensor(3, dtype="float32"), tensor(3, dtype="float32"), out=x)
+
+
 def test_written_arguments():
     x, y = tensor(3, dtype="float32"), tensor(3, dtype="float32")
     want = 2 * x + y

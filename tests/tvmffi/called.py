@@ -97,6 +97,13 @@ MISTAKES = [
     ("copies", x23, -(2**63) - 1),
     ("copies", x23, -(2**64)),
     ("copies", x23, 10**200),
+    ("copies", x23, 2**20000),
+    ("copies", x23, -(2**1030)),
+    ("copies", x23, 1, 2**1024),
+    ("scalars", "sum", [1, 3, 3], None, True, 1, 2**20000),
+    ("scalars", "sum", [1, 3, 3], None, True, 1, -(2**1024)),
+    ("scalars", "sum", [1, 3, 3], [1, 2**2000]),
+    ("numbers", ones(3, dtype=np.float16), 2**2000),
     ("copies", x23, 1.5),
     ("copies", x23, 1, 65520.0),
     ("copies", x23, 1, -1e6),
@@ -221,6 +228,8 @@ def test_memory_for_results():
     many = list(range(1, 3)) + [3] * 40
     assert raw.scalars("sum", many, None, False, 3, None, ones(1, 3, dtype=np.float64)) == 42
     assert raw.scalars("sum", tvm_ffi.Shape((1, 3, 3)), None, False, 3, None, z) == 3
+    for limit in (2**1023, -(2**1023) + 1, 2**64 + 1, -(2**64) - 1):
+        assert raw.scalars("sum", (1, 3, 3), None, False, 3, limit, z) == float(limit) + 3
     assert raw.scalars("sum", tvm_ffi.Array([1, 3, 3]), None, False, 3, None, z) == 3
 
 
@@ -293,7 +302,9 @@ def test_keywords_and_defaults():
     assert made is out and rows == 240
     one, two = np.zeros(3, np.float32), np.zeros(3, np.float32)
     assert t.pair(ones(3), out=(one, two)) == (one, two)
-    assert outcome(t.pair, ones(3), out=one) == ("TypeError", "argument 'out': expected a tuple of 2 tensors")
+    text = "pair(): argument 'out': expected a tuple of 2 tensors, got "
+    for wrong, got in (one, "ndarray"), ((one,), "1"), ([one, two], "list"):
+        assert outcome(t.pair, ones(3), out=wrong) == ("TypeError", text + got) == outcome(k.pair, ones(3), out=wrong)
     for name, *args in MISTAKES:
         want = outcome(getattr(k, name), *args)
         if "takes" not in want[1] and "missing" not in want[1]:
@@ -308,6 +319,18 @@ def test_sequences():
     for wrong in ("123", b"123", {1, 2}, iter([1])):
         got = outcome(t.scalars, "sum", wrong, tiny=3, out=z)
         assert got[0] == "TypeError" and "'sizes' (2nd): expected a list of int, got" in got[1], got
+
+
+class Raising(collections.UserList):
+    def __getitem__(self, i):
+        raise self.data[0]
+
+
+def test_sequences_that_raise():
+    for error in (KeyError("lost"), UnicodeError("lost"), NotImplementedError("lost")):
+        want = outcome(k.scalars, "sum", Raising([error]))
+        assert outcome(t.scalars, "sum", Raising([error])) == want and "'sizes' (2nd): " in want[1], want
+    assert outcome(t.scalars, "sum", Raising([MemoryError("lost")])) == ("MemoryError", "lost")
 
 
 def test_documents():

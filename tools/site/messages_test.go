@@ -262,7 +262,8 @@ func TestGoldenMessagesAreOnThePage(t *testing.T) {
 }
 
 // ofTheKernel are the messages of the described kernel of the table.
-var ofTheKernel = []string{"mix(): the mixer is stuck", "mix(): argument 'places' (3rd): a place is out of range"}
+var ofTheKernel = []string{"mix(): the mixer is stuck", "mix(): {x*3000}",
+	"mix(): argument 'places' (3rd): a place is out of range"}
 
 // stale lists the rows of the page whose message is neither in the sources nor in a golden file.
 func stale(all []message, sources, golden []string) (lines []string) {

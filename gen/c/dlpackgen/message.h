@@ -40,6 +40,8 @@
 #define DLPACKGEN_TEXT_NO_FLAGS "a borrowed view cannot say that the tensor is read-only or padded"
 /** The text between a dtype and a number. */
 #define DLPACKGEN_TEXT_OUT_OF_RANGE " does not hold "
+/** Instead of a number of more than 1023 bits. */
+#define DLPACKGEN_TEXT_LARGE "an integer of that size"
 
 /* Code for errors is kept out of the path that all calls take. */
 #if defined(__GNUC__)

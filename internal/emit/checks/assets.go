@@ -13,7 +13,7 @@ import (
 // Assets lists kernels.h, and kernels.c with its parts.
 func Assets(described []contract.Kernel) (header, source emit.Asset) {
 	view := viewAll(described)
-	parts := emit.Copies("kernels", "", "arithmetic.h", "demands.h")
+	parts := emit.Copies("kernels", "", "arithmetic.h", "demands.h", "encoding.h")
 	if view.Serial {
 		parts = append(parts, emit.Copies("kernels", "", "serial.h")...)
 	}

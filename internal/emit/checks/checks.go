@@ -142,10 +142,12 @@ func (c *checker) argument(i int, p contract.Param) {
 		}
 		c.tensor(i, p, at)
 	case contract.Str:
-		if !p.Optional {
-			c.begin(p.Name, "")
-			c.demand("dlpackgen_check_there(&sites[%d], %s != DLPACKGEN_CODES_NULL, message)", i, at)
+		condition := ""
+		if p.Optional {
+			condition = at
 		}
+		c.begin(p.Name, condition)
+		c.demand("dlpackgen_check_text(&sites[%d], %s, message)", i, at)
 	case contract.Ints, contract.Floats:
 		c.list(i, p, at)
 	}

@@ -6,6 +6,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
 )
@@ -31,7 +32,7 @@ func newCallWriter(k *contract.Kernel, prefix string) *callWriter {
 // write fills the view with the arguments, the results, and both functions.
 func (w *callWriter) write() {
 	for i, p := range w.k.Args {
-		w.v.Sites = append(w.v.Sites, fmt.Sprintf("%q, %q, %q", w.k.Name, p.Name, ordinal(i+1)))
+		w.v.Sites = append(w.v.Sites, fmt.Sprintf("%q, %q, %q", w.k.Name, p.Name, emit.Ordinal(i+1)))
 		w.argument(i, p)
 	}
 	w.results()
@@ -63,14 +64,6 @@ func (w *callWriter) streams() bool {
 		}
 	}
 	return false
-}
-
-func ordinal(n int) string {
-	endings := []string{"th", "st", "nd", "rd"}
-	if last := n % 10; last < 4 && n/10%10 != 1 {
-		return strconv.Itoa(n) + endings[last]
-	}
-	return strconv.Itoa(n) + "th"
 }
 
 func (w *callWriter) before(format string, args ...any) {

@@ -49,8 +49,7 @@ func (w *wrapper) tensor(i int, p contract.Param, into string) {
 	}
 	w.after("%s = %s.object ? &%s.tensor : NULL;", into, from, from)
 	if p.Copied {
-		w.after("if (%s && dlpackgen_make_contiguous(&dlpackgen_parameters_of_%s[%d], &%s, &copy_%d_)) goto done;",
-			into, w.v.Name, i, into, i)
+		w.after("if (%s && dlpackgen_make_contiguous(&call_, %d, &%s, &copy_%d_)) goto done;", into, i, into, i)
 	}
 	w.after("kernel_.flags.%s = %s.flags;", p.Name, from)
 }

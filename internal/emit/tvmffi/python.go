@@ -17,10 +17,10 @@ type pythonView struct {
 func viewPython(k *contract.Kernel) pythonView {
 	v := pythonView{Name: k.Name, Doc: docString(k)}
 	var values []string
-	for _, p := range k.Args {
+	for i, p := range k.Args {
 		value := p.Name
 		if p.Kind == contract.Ints || p.Kind == contract.Floats {
-			value = "_listed(" + p.Name + ")"
+			value = fmt.Sprintf("_listed(%s, \"%s(): argument '%s' (%s)\")", p.Name, k.Name, p.Name, emit.Ordinal(i+1))
 		}
 		values = append(values, value)
 		v.Parameters += ", " + p.Name
@@ -34,8 +34,8 @@ func viewPython(k *contract.Kernel) pythonView {
 	}
 	if len(memory(k)) > 0 {
 		v.Parameters += ", *, out=None"
-		v.Lines = []string{"if out is not None:", fmt.Sprintf("    return _written(self_.%s_, %s, out, %s)", k.Name,
-			tuple(values), tuple(tensors(k)))}
+		v.Lines = []string{"if out is not None:", fmt.Sprintf("    return _written(%q, self_.%s_, %s, out, %s)",
+			k.Name, k.Name, tuple(values), tuple(tensors(k)))}
 	}
 	v.Lines = append(v.Lines, "return "+call)
 	return v

@@ -35,7 +35,7 @@ func TestFunctionsOfOlderTVMAreMadeOnRequest(t *testing.T) {
 func TestKeywordsInPython(t *testing.T) {
 	text := emitted(t, nil)["kernels_tvmffi.py"]
 	assert.Contains(t, text, "    def add(self_, x, by=1, name=None, *, out=None):\n        \"\"\"A \"sum\".\n")
-	assert.Contains(t, text, "return _written(self_.add_, (x, by, name), out, (True, False))")
+	assert.Contains(t, text, "return _written(\"add\", self_.add_, (x, by, name), out, (True, False))")
 	assert.Contains(t, text, "return (*self_.add_(x, by, name),)")
 }
 

@@ -31,15 +31,21 @@ DLPACKGEN_FAST int dlpackgen_arrange_inline(const struct dlpackgen_names* names,
   return 0;
 }
 
+/* Reports an out= that is no tuple, or has another size. Returns -1. */
+DLPACKGEN_SLOW static int dlpackgen_no_spread(const char* function, PyObject* out, int count) {
+  PyObject* const got =
+      PyTuple_Check(out) ? PyUnicode_FromFormat("%zd", PyTuple_Size(out)) : PyType_GetName(Py_TYPE(out));
+  if (got)
+    PyErr_Format(PyExc_TypeError, "%s(): argument 'out': expected a tuple of %d tensors, got %U", function, count, got);
+  Py_XDECREF(got);
+  return -1;
+}
+
 /* Assigns a tuple out= to the given number of results. */
 DLPACKGEN_VALUE int dlpackgen_spread(const char* function, PyObject* out, int count, PyObject** passed) {
   for (int i = 0; i < count; i++) passed[i] = NULL;
   if (!out || out == Py_None) return 0;
-  if (!PyTuple_Check(out) || PyTuple_Size(out) != count) {
-    PyErr_Format(PyExc_TypeError, "%s(): argument 'out': expected a tuple of %d tensors, each may be None", function,
-                 count);
-    return -1;
-  }
+  if (!PyTuple_Check(out) || PyTuple_Size(out) != count) return dlpackgen_no_spread(function, out, count);
   for (int i = 0; i < count; i++) passed[i] = PyTuple_GetItem(out, i);
   return 0;
 }
@@ -131,7 +137,9 @@ DLPACKGEN_VALUE int dlpackgen_read_integer(struct dlpackgen_call* call, int i, P
 DLPACKGEN_VALUE int dlpackgen_read_real(struct dlpackgen_call* call, int i, PyObject* value, const char* expected,
                                         double* number) {
   *number = PyFloat_AsDouble(value);
-  return *number == -1 && PyErr_Occurred() ? dlpackgen_not_read(call, i, value, expected) : 0;
+  if (*number != -1 || !PyErr_Occurred()) return 0;
+  call->arguments[i].object = value;
+  return dlpackgen_no_real(call, i, expected);
 }
 
 /* Clears the exception of a failed conversion. Returns 0, or -1 if the exception must be
@@ -166,17 +174,27 @@ DLPACKGEN_VALUE int dlpackgen_check_plain(struct dlpackgen_call* call, int i, Py
   return dlpackgen_other_kind(call, i, value, dtype);
 }
 
+/* Reads an integer of uint64, and stores its bits. */
+DLPACKGEN_VALUE int dlpackgen_read_natural(struct dlpackgen_call* call, int i, PyObject* value, const char* dtype,
+                                           int64_t* number) {
+  if (PyBool_Check(value)) return dlpackgen_other_kind(call, i, value, dtype);
+  PyObject* const index = PyNumber_Index(value);
+  if (!index) return dlpackgen_not_read(call, i, value, dtype);
+  const unsigned long long all = PyLong_AsUnsignedLongLong(index);
+  int failed = 0;
+  *number = (int64_t)all;
+  if (all == (unsigned long long)-1 && PyErr_Occurred()) {
+    PyErr_Clear();
+    failed = dlpackgen_out_of_range(call, i, dtype, index);
+  }
+  Py_DECREF(index);
+  return failed;
+}
+
 /* Reads a scalar of an integer dtype with the given number of bits. */
 DLPACKGEN_VALUE int dlpackgen_read_bits(struct dlpackgen_call* call, int i, PyObject* value, const char* dtype,
                                         int bits, int is_signed, int64_t* number) {
-  if (bits == 64 && !is_signed) {
-    const unsigned long long all = PyLong_Check(value) ? PyLong_AsUnsignedLongLong(value) : 0;
-    if (!PyLong_Check(value) || PyBool_Check(value)) return dlpackgen_other_kind(call, i, value, dtype);
-    *number = (int64_t)all;
-    if (all != (unsigned long long)-1 || !PyErr_Occurred()) return 0;
-    PyErr_Clear();
-    return dlpackgen_out_of_range(call, i, dtype, value);
-  }
+  if (bits == 64 && !is_signed) return dlpackgen_read_natural(call, i, value, dtype, number);
   if (bits == 1 && PyBool_Check(value)) {
     *number = value == Py_True;
     return 0;
@@ -194,7 +212,10 @@ DLPACKGEN_VALUE int dlpackgen_read_within(struct dlpackgen_call* call, int i, Py
                                           double most, double* number) {
   if (dlpackgen_read_real(call, i, value, dtype, number)) return -1;
   if (*number != *number || *number - *number != 0 || (*number <= most && *number >= -most)) return 0;
-  return dlpackgen_out_of_range(call, i, dtype, value);
+  PyObject* const read = PyLong_Check(value) ? Py_NewRef(value) : PyFloat_FromDouble(*number);
+  if (read) dlpackgen_out_of_range(call, i, dtype, read);
+  Py_XDECREF(read);
+  return -1;
 }
 
 /* Reads a text without NUL, which exists as long as its object. A lone surrogate has no UTF-8. */
@@ -281,15 +302,19 @@ DLPACKGEN_VALUE int dlpackgen_read_numbers(struct dlpackgen_call* call, int i, P
 
 /* Makes a C-contiguous copy of a tensor in host memory that is not contiguous. A tensor that cannot
  * be copied, or has a wrong dtype, is unchanged, and the check reports it. */
-DLPACKGEN_VALUE int dlpackgen_make_contiguous(const struct dlpackgen_parameter* p, const DLTensor** tensor,
+DLPACKGEN_VALUE int dlpackgen_make_contiguous(const struct dlpackgen_call* call, int i, const DLTensor** tensor,
                                               DLManagedTensorVersioned** copy) {
+  const struct dlpackgen_parameter* const p = &call->function->parameters[i];
   const DLTensor* const from = *tensor;
   const size_t bits = (size_t)from->dtype.bits * from->dtype.lanes;
   if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;
   if (!dlpackgen_accepts_dtype(p, dlpackgen_dtype_of(from))) return 0;
   if (!dlpackgen_device_is_host_readable((int32_t)from->device.device_type)) return 0;
   *copy = dlpackgen_allocate(from->dtype, from->ndim, from->shape);
-  if (!*copy) return -1;
+  if (!*copy) {
+    PyErr_Clear();
+    return dlpackgen_argument_error(call, i, PyExc_MemoryError, DLPACKGEN_TEXT_NO_COPY);
+  }
   dlpackgen_copy_along(0, from, (char*)(*copy)->dl_tensor.data, (const char*)from->data + from->byte_offset, bits / 8);
   *tensor = &(*copy)->dl_tensor;
   return 0;
@@ -339,12 +364,31 @@ DLPACKGEN_VALUE int dlpackgen_check_has_dtype(struct dlpackgen_call* call, int l
   return -1;
 }
 
-/* Replaces the exception of a result that could not be made, if its dtype is the reason. For the
- * dtypes of every library, nothing more is allocated. */
+/* Returns whether an exception is a MemoryError without a text, such as Python's own. */
+DLPACKGEN_VALUE int dlpackgen_is_silent(PyObject* exception) {
+  PyObject* arguments = NULL;
+  if (!PyErr_GivenExceptionMatches(exception, PyExc_MemoryError)) return 0;
+  const int found = dlpackgen_find(exception, "args", &arguments);
+  if (found < 0) PyErr_Clear();
+  const int is_silent = found > 0 && PyTuple_Check(arguments) && PyTuple_Size(arguments) == 0;
+  Py_XDECREF(arguments);
+  return is_silent;
+}
+
+/* Replaces the exception of a result that could not be made, if its dtype is the reason or if it
+ * has no text. For the dtypes of every library, nothing more is allocated. */
 DLPACKGEN_VALUE void dlpackgen_explain_result(struct dlpackgen_call* call, int like, const char* result,
                                               DLDataType dtype) {
-  if (dlpackgen_is_of_numpy(dtype)) return;
   struct dlpackgen_pending former = dlpackgen_catch();
+  if (dlpackgen_is_silent(former.value)) {
+    dlpackgen_drop_pending(&former);
+    PyErr_Format(PyExc_MemoryError, "%s(): result '%s': no memory", call->function->name, result);
+    return;
+  }
+  if (dlpackgen_is_of_numpy(dtype)) {
+    dlpackgen_resume(former);
+    return;
+  }
   const int is_plain = PyErr_GivenExceptionMatches(former.value, PyExc_Exception);
   if (is_plain && dlpackgen_check_has_dtype(call, like, result, dtype)) dlpackgen_chain(PyExc_TypeError, &former);
   else dlpackgen_resume(former);

@@ -262,9 +262,24 @@ static void scalars_call(const char* label, const char* mode, int64_t count, int
   show(label, dlpackgen_call_kernel_scalars(mode, sizes, count, NULL, 0, false, 1, NULL, &total, z, NULL, message()));
 }
 
+/* The first and the last characters of each length in UTF-8, and what is none. */
+static void encoded_calls(void) {
+  static const char* const texts[] = {
+      "\xc2\x80",         "\xdf\xbf",         "\xe0\xa0\x80",     "\xed\x9f\xbf",     "\xee\x80\x80",
+      "\xef\xbf\xbf",     "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf", "caf\xe9",          "\x80",
+      "\xc1\xbf",         "\xe0\x9f\xbf",     "\xed\xa0\x80",     "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80",
+      "\xf5\x80\x80\x80", "\xe2\x82",         "\xe2\x82x",        "\xf0\x9f\x98 ",    "\xc3"};
+  DLTensor* z = make(&t[0], kDLFloat, 64, 0, 2, 2, 3, 0);
+  for (size_t i = 0; i < sizeof texts / sizeof *texts; i++) {
+    (void)dlpackgen_call_kernel_scalars(texts[i], sizes, 3, NULL, 0, false, 1, NULL, &total, z, NULL, message());
+    const char* const found = strstr(text, "UTF-8");
+    printf("  text %d: %s\n", (int)i, found ? found : "valid");
+  }
+}
+
 static void scalar_failures(void) {
   DLTensor* z = make(&t[0], kDLFloat, 64, 0, 2, 1, 1, 0);
-  for (int tiny = -3; tiny < 4; tiny++) {
+  for (int tiny = -3; tiny < 5; tiny++) {
     if (tiny == 0 || tiny == -2) continue;
     sizes[0] = 50, sizes[1] = 51, sizes[2] = 1;
     show("errors", dlpackgen_call_kernel_scalars("sum", sizes, 3, NULL, 0, false, (int8_t)tiny, NULL, &total, z, NULL,
@@ -286,6 +301,7 @@ static void scalar_calls(void) {
   scalars_call("a list that is too short", "sum", 2, 2, 2, 3);
   scalars_call("no text", NULL, 3, 2, 2, 3);
   scalars_call("a text", "median", 3, 2, 2, 3);
+  encoded_calls();
   sizes[0] = 5;
   scalars_call("a negative extent", "sum", 3, 2, 2, 3);
   sizes[0] = INT64_MIN, sizes[1] = 0;

@@ -1,4 +1,4 @@
-/* The kernels of the table of mistakes. `times` makes mix() fail: 101 to 103 are statuses. */
+/* The kernels of the table of mistakes. `times` makes mix() fail: 101 to 105 are statuses. */
 #include <kernels.h>
 
 #define DATA(type, x) ((type*)((char*)(x)->data + (x)->byte_offset))
@@ -27,12 +27,18 @@ int fill(int8_t tiny, const DLTensor* x, DLTensor* y, void* stream) {
       if (bias) made += DATA(type, bias)[i % n];                                                                      \
       DATA(type, y)[i] = (type)(mode[0] == 'm' ? made / 2 : made);                                                    \
     }                                                                                                                 \
-    return times > 100 && times < 104 ? (int)times - 100 : 0;                                                         \
+    return times > 100 && times < 106 ? (int)times - 100 : 0;                                                         \
   }
 
 MIX(mix_float32, float)
 MIX(mix_float64, double)
 
-const char* mix_error(int status) { return status == 2 ? "the mixer is stuck" : ""; }
+const char* mix_error(int status) {
+  static char text[3100];
+  if (status == 4) return "the mixer of the caf\xe9 is stuck";
+  if (status != 5) return status == 2 ? "the mixer is stuck" : "";
+  for (int i = 0; i < 3000; i++) text[i] = 'x';
+  return text;
+}
 
 #endif

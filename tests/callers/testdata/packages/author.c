@@ -1,6 +1,7 @@
 /* The kernels of packages with the same names. mix() multiplies in one, and adds in the other. */
 #define _POSIX_C_SOURCE 200809L
 #include <kernels.h>
+#include <stdio.h>
 #include <time.h>
 
 #define DATA(type, x) ((type*)((char*)(x)->data + (x)->byte_offset))
@@ -48,10 +49,23 @@ int meet(const DLTensor* x, int64_t parties, DLTensor* y, void* stream) {
   return 0;
 }
 
-/* The result is the number of running calls, which must be one. */
+/* The text of the last error. */
+static char turned[32];
+
+const char* turn_error(int code) {
+  (void)code;
+  sleep_for(2); /* in which calls that do not wait for their turn change the text */
+  return turned;
+}
+
+/* The result is the number of running calls, which must be one. A negative time is an error. */
 int turn(const DLTensor* x, int64_t milliseconds, DLTensor* y, void* stream) {
   static int64_t here;
   (void)stream;
+  if (milliseconds < 0) {
+    snprintf(turned, sizeof turned, "turn %d", (int)-milliseconds);
+    return 1;
+  }
   const int64_t count = __atomic_add_fetch(&here, 1, __ATOMIC_SEQ_CST);
   DATA(float, x)[0] = -1; /* notifies the caller that the call has begun */
   sleep_for(milliseconds);

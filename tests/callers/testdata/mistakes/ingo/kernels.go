@@ -3,6 +3,7 @@ package ingo
 
 import (
 	"errors"
+	"strings"
 
 	"example.com/ingo/generated/go/dlpack"
 )
@@ -40,6 +41,10 @@ func failed(times int64) error {
 		return errors.New("the mixer is stuck")
 	case 103:
 		return dlpack.WithStatus(3, errors.New(""))
+	case 104:
+		return errors.New("the mixer of the caf\xe9 is stuck")
+	case 105:
+		return errors.New(strings.Repeat("x", 3000))
 	}
 	return nil
 }
