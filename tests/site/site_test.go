@@ -57,6 +57,19 @@ func TestSite(t *testing.T) {
 			assert.Empty(t, foreign.FindAllString(string(page), -1), "%s loads from another server", name)
 		}
 	})
+	t.Run("no block of code ends a list", func(t *testing.T) {
+		for name, page := range pages {
+			assert.NotRegexp(t, splitList, string(block.ReplaceAll(page, []byte("CODE"))),
+				"%s: the numbers of the list begin again at 1", name)
+		}
+	})
+	t.Run("tables show code as it is written", func(t *testing.T) {
+		for name, page := range pages {
+			for _, cell := range cell.FindAllString(string(page), -1) {
+				assert.NotRegexp(t, `<code>[^<]*\\\|`, cell, name)
+			}
+		}
+	})
 	t.Run("weight", func(t *testing.T) { weigh(t, html, pages) })
 	t.Run("every kind of page", func(t *testing.T) {
 		for _, folder := range []string{"tutorials", "how-to", "reference", "explanation", "releases"} {
@@ -84,9 +97,14 @@ func readPages(t *testing.T, html string) map[string][]byte {
 }
 
 var (
-	href    = regexp.MustCompile(`\s(?:href|src)="([^"]*)"`)
-	id      = regexp.MustCompile(`\sid="([^"]*)"`)
-	body    = regexp.MustCompile(`(?s)<article.*?</article>`)
+	href = regexp.MustCompile(`\s(?:href|src)="([^"]*)"`)
+	id   = regexp.MustCompile(`\sid="([^"]*)"`)
+	body = regexp.MustCompile(`(?s)<article.*?</article>`)
+	cell = regexp.MustCompile(`(?s)<td[^>]*>.*?</td>`)
+	// A block of code, and a list that is split by blocks, which MkDocs did not read as its parts.
+	block     = regexp.MustCompile(`(?s)<div class="[^"]*highlight">.*?</pre></div>`)
+	splitList = regexp.MustCompile(`</ol>\s*(?:CODE\s*)+<ol>`)
+
 	markup  = regexp.MustCompile(`(?s)<[^>]*>`)
 	foreign = regexp.MustCompile(`<(?:script|img|link rel="(?:stylesheet|icon)")[^>]*(?:src|href)="https?:[^"]*"`)
 )
@@ -343,6 +361,13 @@ func wrongIn(look string) string {
 	return `^error in the console: error: logged .*\nerror in the console: exception: .*thrown .*\n` +
 		`(error in the console: .*\n)+loads http://127\.0\.0\.1:9/\nrule of axe-core: color-contrast: 1 x .*\n` +
 		`\d{4} pixels beyond the window\nthe Tab key reaches 0 elements$`
+}
+
+func TestAListThatIsSplitIsFound(t *testing.T) {
+	const list = `<ol><li>a</li></ol>`
+	const shown = "\n<div class=\"language-sh highlight\"><pre><code>a</code>\n</pre></div>\n"
+	assert.Regexp(t, splitList, block.ReplaceAllString(list+shown+list, "CODE"))
+	assert.NotRegexp(t, splitList, block.ReplaceAllString(list+shown+"<p>b</p>"+shown+list, "CODE"))
 }
 
 func TestBrokenLinksAreFound(t *testing.T) {

@@ -25,7 +25,7 @@ type pages struct {
 func assemble(tree fs.FS) (*pages, error) {
 	site := &pages{files: map[string][]byte{}}
 	steps := []func(fs.FS) error{site.addWritten, site.addReleases, site.addReference, site.addHeaders,
-		site.addPackages, site.addCodes, site.addConfig, site.rank}
+		site.addPackages, site.addCodes, site.addConfig, site.unescapeBars, site.rank}
 	for _, step := range steps {
 		if err := step(tree); err != nil {
 			return nil, err
@@ -55,6 +55,29 @@ func (p *pages) rank(fs.FS) error {
 				break
 			}
 		}
+	}
+	return nil
+}
+
+var codeSpan = regexp.MustCompile("`[^`\n]+`")
+
+// unescapeBars removes the backslash before a bar in the code spans of tables. GitHub needs it, and
+// MkDocs would show it.
+func (p *pages) unescapeBars(fs.FS) error {
+	for name, text := range p.files {
+		if path.Ext(name) != ".md" {
+			continue
+		}
+		var out bytes.Buffer
+		for line := range bytes.Lines(text) {
+			if bytes.HasPrefix(line, []byte("|")) {
+				line = codeSpan.ReplaceAllFunc(line, func(span []byte) []byte {
+					return bytes.ReplaceAll(span, []byte(`\|`), []byte("|"))
+				})
+			}
+			out.Write(line)
+		}
+		p.files[name] = out.Bytes()
 	}
 	return nil
 }

@@ -55,6 +55,13 @@ func TestNavigationListsFolders(t *testing.T) {
 	assert.Equal(t, "nav:\n  - Home: how-to/c.md\n  - how-to/b.md\n  - how-to/a.md\n", string(p.config))
 }
 
+func TestBarsInCodeOfTablesHaveNoBackslash(t *testing.T) {
+	p := &pages{files: map[string][]byte{"a.md": []byte("`a\\|b`\n\n| `a\\|b` | c \\| `d` |\n"), "b.json": []byte("| `\\|` |\n")}}
+	require.NoError(t, p.unescapeBars(nil))
+	assert.Equal(t, "`a\\|b`\n\n| `a|b` | c \\| `d` |\n", string(p.files["a.md"]))
+	assert.Equal(t, "| `\\|` |\n", string(p.files["b.json"]))
+}
+
 func TestSearchesNameWrittenPagesFirst(t *testing.T) {
 	p := &pages{files: map[string][]byte{"cli.md": []byte("# A\n"), "reference/go/b.md": []byte("# B\n"),
 		"kernels.md": []byte("# C\n"), "records/d.md": []byte("# D\n"), "schema/kernels.json": []byte("{}\n")}}
