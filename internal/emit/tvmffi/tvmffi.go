@@ -50,10 +50,11 @@ type view struct {
 	Includes []string
 	Kernels  []kernelView
 	Python   []pythonView
+	IsGo     bool // kernels are written in Go
 }
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	v := view{Includes: []string{"results.h"}}
+	v := view{Includes: []string{"results.h"}, IsGo: len(contract.InGo(m.Contracts)) > 0}
 	if m.Options[optionLegacy] != "" {
 		v.Includes = append(v.Includes, "packed.h")
 	}

@@ -130,6 +130,18 @@ func managed(t testing.TB) *dlpack.Managed {
 	return must(t, m, err)
 }
 
+// libtvm_ffi installs a handler of SIGSEGV that ends the process.
+func TestNilPointersPanic(t *testing.T) {
+	withRuntime(t)
+	defer func() {
+		if cause, ok := recover().(runtime.Error); !ok || !strings.Contains(cause.Error(), "nil pointer") {
+			t.Errorf("got %v, not a panic of a nil pointer", cause)
+		}
+	}()
+	var nothing *tvmffi.Library
+	t.Fatal(nothing.Close())
+}
+
 func TestScalarsAndTexts(t *testing.T) {
 	withRuntime(t)
 	divide := function(t, "divide")

@@ -93,6 +93,8 @@ DLPACKGEN_TVMFFI_FUNCTION(call, "TVMFFIFunctionCall")
 
 #if defined(_WIN32)
 #include <stdio.h>
+#else
+#include <signal.h>
 #endif
 
 DLPACKGEN_TVMFFI_FUNCTION(move_error, "TVMFFIErrorMoveFromRaised")
@@ -141,10 +143,22 @@ uintptr_t dlp_59225070_symbol_in(uintptr_t handle, const char* name) {
   return (uintptr_t)GetProcAddress((HMODULE)handle, name);
 }
 #else
+/* Opens a library. libtvm_ffi then replaces Go's handler of SIGSEGV by one that ends the process,
+ * so that a nil pointer is no panic. A handler without SA_ONSTACK must not run in a program in Go;
+ * Go's is restored. */
+static void* dlpackgen_tvmffi_open(const char* path, int flags) {
+  struct sigaction before, after;
+  const int known = sigaction(SIGSEGV, NULL, &before) == 0;
+  void* const handle = dlopen(path, flags);
+  if (known && before.sa_flags & SA_ONSTACK && sigaction(SIGSEGV, NULL, &after) == 0 && !(after.sa_flags & SA_ONSTACK))
+    (void)sigaction(SIGSEGV, &before, NULL);
+  return handle;
+}
+
 /* The text of dlerror is this thread's. */
 struct dlp_59225070_opened dlp_59225070_open_library(const char* path, int everywhere) {
   struct dlp_59225070_opened opened = {0, NULL};
-  opened.handle = (uintptr_t)dlopen(path, RTLD_NOW | (everywhere ? RTLD_GLOBAL : RTLD_LOCAL));
+  opened.handle = (uintptr_t)dlpackgen_tvmffi_open(path, RTLD_NOW | (everywhere ? RTLD_GLOBAL : RTLD_LOCAL));
   if (opened.handle) return opened;
   const char* text = dlerror();
   opened.text = strdup(text ? text : "dlopen failed");
