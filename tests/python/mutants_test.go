@@ -429,7 +429,7 @@ var mutants = map[string]mutant{
 	"who cannot be told is asked": {"stream.h",
 		"if (queries && dlpackgen_streams_of((int32_t)call->private_.device.device_type) != dlpackgen_streams_none) " +
 			"return 0;",
-		"if (asks) return 0;", "streams.py test_libraries_on_two_streams"},
+		"if (queries) return 0;", "streams.py test_libraries_on_two_streams"},
 	"a tensor may move": {"stream.h",
 		"if (!dlpackgen_same_device(call->private_.device, call->device)) return dlpackgen_moved(call, first);", "",
 		"streams.py test_a_tensor_that_moves_after_its_stream_was_asked_for"},

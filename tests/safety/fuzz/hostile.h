@@ -138,9 +138,10 @@ static inline int64_t hostile_stride(const DLTensor* t, int32_t d) {
 }
 
 /* The required alignment of elements: their size or the size of a complex number's parts, unless it
- * is not a power of two. */
+ * is not a power of two. An odd number of bits has no two parts. */
 static inline uint64_t hostile_alignment(DLDataType dtype) {
-  const unsigned int bits = dtype.code == 5 || dtype.code == 18 ? dtype.bits / 2U : dtype.bits;
+  const int is_complex = dtype.code == 5 || dtype.code == 18;
+  const unsigned int bits = is_complex && dtype.bits % 2 == 0 ? dtype.bits / 2U : dtype.bits;
   for (unsigned int bytes = 1; bytes <= 16; bytes *= 2)
     if (bits == 8 * bytes) return bytes;
   return 1;
