@@ -187,6 +187,8 @@ def split(op, i, value):
         raise TypeError(f"{op.about(i)}expected a real number, got complex")
     if isinstance(value, float):
         return 0, value, 1
+    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:  # which PyTorch passes as uint64
+        raise ValueError(f"{op.about(i)}int64 does not hold {value}")
     return int(value), 0.0, 2 if isinstance(value, bool) else 0
 
 

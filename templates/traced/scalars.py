@@ -243,7 +243,10 @@ def _read(kernel, values):
 def _read_array(kernel, i, value):
     if value is None and kernel.parameters[i].optional:
         return None
-    array = _array(value)
+    try:
+        array = _array(value)
+    except Exception as error:  # for example, JAX rejects an array of texts
+        _fail_again(kernel, i, error)
     if array is not None:
         return array
     got = "None" if value is None else type(value).__name__

@@ -71,6 +71,10 @@ def test_what_jax_has_no_tensor_for():
 
     text = "rms_norm(): argument 'x' (1st): expected an array of JAX or NumPy, got Foreign: convert it by jax."
     raises(TypeError, text, kernels_jax.rms_norm, Foreign(), W)
+    for wrong, kind in (
+        (np.array(["a"]), TypeError), (np.array([object()]), TypeError), (np.ma.masked_array(W, W > 0), ValueError),
+    ):  # fmt: skip
+        raises(kind, "rms_norm(): argument 'weight' (2nd): ", kernels_jax.rms_norm, W, wrong)
     text = "rms_norm(): argument 'x' (1st): expected a dtype that DLPack has, got key<fry>"
     raises(TypeError, text, kernels_jax.rms_norm, jax.random.key(0), W)
 
