@@ -43,11 +43,18 @@ func published(t testing.TB) (dir, version string) {
 	return dir, strings.TrimSpace(read(t, filepath.Join(golden.Root(t), "VERSION")))
 }
 
+// source is a copy of this tree. All releases are built from it, so that an edit during the tests
+// does not make them differ.
+func source(t testing.TB) string {
+	t.Helper()
+	return testkit.Built(t, "source", func(dir string) { copyTree(t, golden.Root(t), dir) })
+}
+
 // build commits a copy of this tree to a folder, and builds its release.
 func build(t testing.TB, folder, out string, env ...string) {
 	t.Helper()
 	testtool.Require(t, "git", "git")
-	copyTree(t, golden.Root(t), folder)
+	copyTree(t, source(t), folder)
 	date := "2026-01-02T03:04:05Z"
 	env = append(env, "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date, "GIT_CONFIG_GLOBAL="+os.DevNull)
 	for _, line := range []string{"init --quiet", "add .", "-c user.name=x -c user.email=x@example.org commit --quiet -m x"} {
