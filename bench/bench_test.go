@@ -68,11 +68,11 @@ func TestTheProgramIsBuiltAsAReleaseIs(t *testing.T) {
 	t.Chdir("..")
 	tool := filepath.Join(t.TempDir(), "dlpackgen")
 	require.NoError(t, buildProgram(tool))
-	said, err := exec.Command(tool, "version").Output()
+	output, err := exec.Command(tool, "version").Output()
 	require.NoError(t, err)
-	assert.Equal(t, "dlpackgen devel "+benchDigest+"\n", string(said))
-	said, err = exec.Command(tool, "generate", "--quiet", "--no-config", "--out", t.TempDir()).CombinedOutput()
-	require.NoError(t, err, "%s", said)
+	assert.Equal(t, "dlpackgen devel "+benchDigest+"\n", string(output))
+	output, err = exec.Command(tool, "generate", "--quiet", "--no-config", "--out", t.TempDir()).CombinedOutput()
+	require.NoError(t, err, "%s", output)
 }
 
 // Deleted files would slow the next round.

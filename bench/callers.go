@@ -112,10 +112,10 @@ func (b *callsBench) fromGo(rounds int) ([]pair.Result, error) {
 
 // generateFrom generates the sources of a config below a folder.
 func (b *callsBench) generateFrom(config, folder string) error {
-	said, err := exec.Command("go", "run", "./cmd/dlpackgen", "generate", "--quiet", "--config", config, "--out",
+	output, err := exec.Command("go", "run", "./cmd/dlpackgen", "generate", "--quiet", "--config", config, "--out",
 		filepath.Join(b.dir, folder)).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("generate: %w\n%s", err, said)
+		return fmt.Errorf("generate: %w\n%s", err, output)
 	}
 	return nil
 }
@@ -178,13 +178,13 @@ func (b *callsBench) beside() error {
 	if err := b.besideTorch(); err != nil {
 		return err
 	}
-	const asked = "import jax.ffi, tvm_ffi.libinfo as i; print(jax.ffi.include_dir(), i.find_include_path(), " +
+	const requested = "import jax.ffi, tvm_ffi.libinfo as i; print(jax.ffi.include_dir(), i.find_include_path(), " +
 		"i.find_dlpack_include_path(), i.find_libtvm_ffi())"
-	said, err := exec.Command(b.python, "-c", asked).Output()
+	output, err := exec.Command(b.python, "-c", requested).Output()
 	if err != nil {
 		return fmt.Errorf("the headers of JAX and tvm-ffi: %w", err)
 	}
-	found := strings.Fields(string(said))
+	found := strings.Fields(string(output))
 	flags := []string{"-std=c++17", "-O2", "-shared", "-fPIC", "-isystem", found[0], "-isystem", found[1], "-isystem",
 		found[2]}
 	if err := b.compile("g++", "by_hand_xla.so", append(flags, b.sources+"by_hand_xla.cpp")); err != nil {
@@ -244,12 +244,12 @@ func (b *callsBench) loading(rounds int) (map[string][]float64, error) {
 	}
 	took := map[string][]float64{}
 	for range rounds {
-		said, err := exec.Command(b.python, b.sources+"load.py", filepath.Join(b.dir, "every.so"), libm).Output()
+		output, err := exec.Command(b.python, b.sources+"load.py", filepath.Join(b.dir, "every.so"), libm).Output()
 		if err != nil {
 			return nil, fmt.Errorf("load.py: %w", err)
 		}
 		var library, beside float64
-		if _, err := fmt.Sscan(string(said), &library, &beside); err != nil {
+		if _, err := fmt.Sscan(string(output), &library, &beside); err != nil {
 			return nil, fmt.Errorf("load.py: %w", err)
 		}
 		took["described"], took["libm"] = append(took["described"], library), append(took["libm"], beside)

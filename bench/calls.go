@@ -96,8 +96,8 @@ type callsBench struct{ torchBench }
 func (b *callsBench) generate() error {
 	generate := exec.Command("go", "run", "./cmd/dlpackgen", "generate", "--quiet", "--config",
 		b.sources+"dlpackgen.yaml", "--out", filepath.Join(b.dir, "generated"))
-	if said, err := generate.CombinedOutput(); err != nil {
-		return fmt.Errorf("generate: %w\n%s", err, said)
+	if output, err := generate.CombinedOutput(); err != nil {
+		return fmt.Errorf("generate: %w\n%s", err, output)
 	}
 	return nil
 }
@@ -138,8 +138,8 @@ func (b *callsBench) module(folder, headers string) error {
 	}
 	script := projectScript(filepath.Join(folder, "_described.abi3.so"), b.sources+"nop.c",
 		[]string{b.made("python/_described.c"), b.made("kernels/kernels.c")}, append(b.includes(), "-I"+headers))
-	if said, err := exec.Command("sh", "-ec", script).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s: %w\n%s", folder, err, said)
+	if output, err := exec.Command("sh", "-ec", script).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s: %w\n%s", folder, err, output)
 	}
 	return nil
 }
@@ -239,8 +239,8 @@ func (b *callsBench) checksProgram() error {
 	made := filepath.Join(b.dir, "checked")
 	generate := exec.Command("go", "run", "./cmd/dlpackgen", "generate", "--quiet", "--config", b.sources+"checks.yaml",
 		"--out", made)
-	if said, err := generate.CombinedOutput(); err != nil {
-		return fmt.Errorf("generate: %w\n%s", err, said)
+	if output, err := generate.CombinedOutput(); err != nil {
+		return fmt.Errorf("generate: %w\n%s", err, output)
 	}
 	return b.compile("gcc", "checks", []string{"-std=gnu11", "-O2", "-I" + filepath.Join(made, "c"),
 		"-I" + filepath.Join(made, "kernels"), b.sources + "checks.c", filepath.Join(made, "kernels/kernels.c")})
@@ -307,11 +307,11 @@ func (b *callsBench) perCheck(way, call string) (float64, error) {
 	const few, many = 100, 1100
 	var counted [2]float64
 	for i, n := range []int{few, many} {
-		said, err := exec.Command("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
+		output, err := exec.Command("valgrind", "--tool=callgrind", "--callgrind-out-file=/dev/null",
 			filepath.Join(b.dir, "checks"), way, call, strconv.Itoa(n)).CombinedOutput()
-		found := collected.FindStringSubmatch(string(said))
+		found := collected.FindStringSubmatch(string(output))
 		if err != nil || found == nil {
-			return 0, fmt.Errorf("valgrind: %w\n%s", err, said)
+			return 0, fmt.Errorf("valgrind: %w\n%s", err, output)
 		}
 		if counted[i], err = strconv.ParseFloat(found[1], 64); err != nil {
 			return 0, err

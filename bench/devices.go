@@ -75,24 +75,24 @@ func (d *deviceBench) build() error {
 }
 
 func compileDevices(name string, args ...string) error {
-	if said, err := exec.Command(name, args...).CombinedOutput(); err != nil {
-		return fmt.Errorf("%s %v: %w\n%s", name, args, err, said)
+	if output, err := exec.Command(name, args...).CombinedOutput(); err != nil {
+		return fmt.Errorf("%s %v: %w\n%s", name, args, err, output)
 	}
 	return nil
 }
 
 // run runs the program with a driver, and returns the printed numbers.
 func (d *deviceBench) run(driver string, args ...string) ([][]float64, error) {
-	var said bytes.Buffer
+	var output bytes.Buffer
 	cmd := exec.Command(d.program, args...)
-	cmd.Stderr = &said
+	cmd.Stderr = &output
 	cmd.Env = os.Environ()
 	if driver != "" {
 		cmd.Env = append(cmd.Env, "LD_LIBRARY_PATH="+driver)
 	}
 	text, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%v: %w\n%s", args, err, said.Bytes())
+		return nil, fmt.Errorf("%v: %w\n%s", args, err, output.Bytes())
 	}
 	var rows [][]float64
 	for line := range strings.Lines(string(text)) {

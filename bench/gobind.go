@@ -53,8 +53,8 @@ var unmeasured = pair.Result{Name: "arrow", Limit: 0.2, Ours: []float64{math.NaN
 func pairsOf(tool, dir, pkg string, rounds int) (results []pair.Result, err error) {
 	build := exec.Command("go", "build", "-o", tool, pkg)
 	build.Dir = dir
-	if said, err := build.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("go build: %w\n%s", err, said)
+	if output, err := build.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build: %w\n%s", err, output)
 	}
 	for range processes {
 		more, err := runPairs(tool, rounds*pairRounds)
@@ -67,12 +67,12 @@ func pairsOf(tool, dir, pkg string, rounds int) (results []pair.Result, err erro
 }
 
 func runPairs(tool string, rounds int) (results []pair.Result, err error) {
-	var said bytes.Buffer
+	var output bytes.Buffer
 	run := exec.Command(tool, "-rounds="+strconv.Itoa(rounds), "-slice="+pairSlice.String())
-	run.Stderr = &said
+	run.Stderr = &output
 	printed, err := run.Output()
 	if err != nil {
-		return nil, fmt.Errorf("%w\n%s", err, said.Bytes())
+		return nil, fmt.Errorf("%w\n%s", err, output.Bytes())
 	}
 	return results, json.Unmarshal(printed, &results)
 }

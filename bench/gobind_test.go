@@ -88,13 +88,13 @@ func TestArrowDoesTheSameExchange(t *testing.T) {
 	}
 	get := exec.Command("go", "mod", "download")
 	get.Dir = "arrow"
-	if said, err := get.CombinedOutput(); err != nil {
-		t.Skipf("needs arrow-go, which cannot be downloaded: %s", said)
+	if output, err := get.CombinedOutput(); err != nil {
+		t.Skipf("needs arrow-go, which cannot be downloaded: %s", output)
 	}
 	vet := exec.Command("go", "vet", ".")
 	vet.Dir = "arrow"
-	said, err := vet.CombinedOutput()
-	require.NoError(t, err, "%s", said)
+	output, err := vet.CombinedOutput()
+	require.NoError(t, err, "%s", output)
 	assert.Len(t, run(t, "arrow", "."), 2)
 }
 

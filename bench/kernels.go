@@ -65,14 +65,14 @@ func (b *kernelsBench) builds(out io.Writer, module *command, rounds int) ([]*co
 	if err != nil {
 		return nil, nil, err
 	}
-	said, all := fmt.Sprintf("kernels: axpy and softmax are %d lines of YAML", lines), []*command{module}
+	output, all := fmt.Sprintf("kernels: axpy and softmax are %d lines of YAML", lines), []*command{module}
 	shares, missing := map[string]*command{}, map[string]error{}
 	for _, r := range kernelRivals {
 		theirs, err := linesOfRival(rivals + r.source)
 		if err != nil {
 			return nil, nil, err
 		}
-		said += fmt.Sprintf(", %d by %s", theirs, r.name)
+		output += fmt.Sprintf(", %d by %s", theirs, r.name)
 		if rounds < leastRounds {
 			continue
 		}
@@ -82,7 +82,7 @@ func (b *kernelsBench) builds(out io.Writer, module *command, rounds int) ([]*co
 			shares[r.name], all = build, append(all, build)
 		}
 	}
-	fmt.Fprintln(out, said)
+	fmt.Fprintln(out, output)
 	if err := measure(min(rounds, leastRounds), all); err != nil {
 		return nil, nil, err
 	}
@@ -169,10 +169,10 @@ func (b *kernelsBench) module() (*command, error) {
 		return nil, err
 	}
 	generate := exec.Command(b.tool, "generate", "--config", filepath.Join(home, "dlpackgen.yaml"))
-	if said, err := generate.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("generate: %w\n%s", err, said)
+	if output, err := generate.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("generate: %w\n%s", err, output)
 	}
-	headers, err := asked("import sysconfig; print(sysconfig.get_paths()['include'])")
+	headers, err := query("import sysconfig; print(sysconfig.get_paths()['include'])")
 	if err != nil {
 		return nil, err
 	}

@@ -37,18 +37,18 @@ func (r rival) goal(ours, build *command, missing error) goal {
 }
 
 // asked runs a line of Python, and returns the printed words.
-func asked(line string) ([]string, error) {
-	said, err := exec.Command(".venv/bin/python", "-c", line).Output()
+func query(line string) ([]string, error) {
+	output, err := exec.Command(".venv/bin/python", "-c", line).Output()
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w (make setup)", line, err)
 	}
-	return strings.Fields(string(said)), nil
+	return strings.Fields(string(output)), nil
 }
 
 // nanobind builds as documented, with nanobind's CMake function, which also compiles nanobind's own
 // sources.
 func (b *kernelsBench) nanobind(source string) (*command, error) {
-	where, err := asked("import nanobind; print(nanobind.cmake_dir())")
+	where, err := query("import nanobind; print(nanobind.cmake_dir())")
 	if err != nil {
 		return nil, err
 	}
@@ -59,8 +59,8 @@ func (b *kernelsBench) nanobind(source string) (*command, error) {
 	folder := filepath.Join(b.dir, "nanobind")
 	configure := exec.Command("cmake", "-G", "Ninja", "-S", filepath.Dir(source), "-B", folder,
 		"-DCMAKE_BUILD_TYPE=Release", "-DPython_EXECUTABLE="+python, "-Dnanobind_DIR="+where[0])
-	if said, err := configure.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("cmake: %w\n%s", err, said)
+	if output, err := configure.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("cmake: %w\n%s", err, output)
 	}
 	clean := func() error { return exec.Command("cmake", "--build", folder, "--target", "clean").Run() }
 	return &command{name: "build, the same by nanobind", argv: []string{"cmake", "--build", folder}, prepare: clean}, nil
@@ -68,7 +68,7 @@ func (b *kernelsBench) nanobind(source string) (*command, error) {
 
 // tvmffi builds with the flags of tvm_ffi.cpp.build.
 func (b *kernelsBench) tvmffi(source string) (*command, error) {
-	found, err := asked("import tvm_ffi.libinfo as i; print(i.find_include_path(), i.find_dlpack_include_path(), " +
+	found, err := query("import tvm_ffi.libinfo as i; print(i.find_include_path(), i.find_dlpack_include_path(), " +
 		"i.find_libtvm_ffi())")
 	if err != nil {
 		return nil, err

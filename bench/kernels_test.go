@@ -85,7 +85,7 @@ func TestRivalsOfKernelsCompile(t *testing.T) {
 	}
 	_, err = build.once()
 	require.NoError(t, err)
-	include, err := asked("import nanobind, sysconfig; print(nanobind.include_dir(), sysconfig.get_path('include'))")
+	include, err := query("import nanobind, sysconfig; print(nanobind.include_dir(), sysconfig.get_path('include'))")
 	require.NoError(t, err)
 	out, err := exec.Command("g++", "-std=c++17", "-fsyntax-only", "-I"+include[0], "-I"+include[1],
 		rivals+"by_nanobind.cpp").CombinedOutput()

@@ -49,14 +49,14 @@ func (c *command) once() (usage, error) {
 			return usage{}, err
 		}
 	}
-	var said bytes.Buffer
+	var output bytes.Buffer
 	cmd := exec.Command(c.argv[0], c.argv[1:]...)
-	cmd.Stderr = &said
+	cmd.Stderr = &output
 	start := time.Now()
 	err := cmd.Run()
 	wall := time.Since(start)
 	if err != nil {
-		return usage{}, fmt.Errorf("%v: %w\n%s", c.argv, err, said.Bytes())
+		return usage{}, fmt.Errorf("%v: %w\n%s", c.argv, err, output.Bytes())
 	}
 	return usage{wall, cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime(), peak(cmd.ProcessState)}, nil
 }
@@ -71,8 +71,8 @@ func buildProgram(path string) error {
 		"-ldflags=-s -w -X github.com/dlpackgen/dlpackgen/internal/tool.stamped="+benchDigest,
 		"-o", path, "./cmd/dlpackgen")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0")
-	if said, err := build.CombinedOutput(); err != nil {
-		return fmt.Errorf("go build: %w\n%s", err, said)
+	if output, err := build.CombinedOutput(); err != nil {
+		return fmt.Errorf("go build: %w\n%s", err, output)
 	}
 	return nil
 }

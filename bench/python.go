@@ -64,11 +64,11 @@ type pythonBench struct{ dir, sources, python string }
 
 // headers returns the compiler's flag for the Python headers.
 func (b pythonBench) headers() (string, error) {
-	said, err := exec.Command(b.python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").Output()
+	output, err := exec.Command(b.python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").Output()
 	if err != nil {
 		return "", fmt.Errorf("%s: %w (make setup)", b.python, err)
 	}
-	return "-I" + strings.TrimSpace(string(said)), nil
+	return "-I" + strings.TrimSpace(string(output)), nil
 }
 
 // shared are the default compiler flags of setuptools.
@@ -102,20 +102,20 @@ func (b pythonBench) build(out io.Writer) error {
 }
 
 func (b pythonBench) compile(compiler, name string, args []string) error {
-	said, err := exec.Command(compiler, append([]string{"-o", filepath.Join(b.dir, name)}, args...)...).CombinedOutput()
+	output, err := exec.Command(compiler, append([]string{"-o", filepath.Join(b.dir, name)}, args...)...).CombinedOutput()
 	if err != nil {
-		return fmt.Errorf("%s: %w\n%s", name, err, said)
+		return fmt.Errorf("%s: %w\n%s", name, err, output)
 	}
 	return nil
 }
 
 // nanobind's sources are in its wheel.
 func (b pythonBench) nanobind(flags []string) error {
-	said, err := exec.Command(b.python, "-c", "import nanobind; print(nanobind.include_dir())").Output()
+	output, err := exec.Command(b.python, "-c", "import nanobind; print(nanobind.include_dir())").Output()
 	if err != nil {
 		return errors.New("pip install -r tests/requirements.txt")
 	}
-	include := strings.TrimSpace(string(said))
+	include := strings.TrimSpace(string(output))
 	root := filepath.Dir(include)
 	args := append(slices.Clone(flags), "-DNDEBUG", "-fno-strict-aliasing", "-I"+include,
 		"-I"+filepath.Join(root, "ext", "robin_map", "include"),
@@ -141,13 +141,13 @@ func (b pythonBench) run(script string, rounds int) (calls, error) {
 
 // add runs a process of a script, and adds its rounds to the others.
 func (b pythonBench) add(took calls, script string, args ...string) error {
-	var said bytes.Buffer
+	var output bytes.Buffer
 	cmd := exec.Command(b.python, append([]string{"-W", "ignore", script, b.dir}, args...)...)
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "OMP_NUM_THREADS=1")
-	cmd.Stderr = &said
+	cmd.Stderr = &output
 	out, err := cmd.Output()
 	if err != nil {
-		return fmt.Errorf("%s: %w\n%s", script, err, said.Bytes())
+		return fmt.Errorf("%s: %w\n%s", script, err, output.Bytes())
 	}
 	found := calls{}
 	if err := json.Unmarshal(out, &found); err != nil {

@@ -27,8 +27,8 @@ func benchRelease(out io.Writer, dir string, rounds int) ([]goal, error) {
 	published := filepath.Join(dir, "published")
 	make := exec.Command("go", "run", ".", "-root", "../..", "-out", published)
 	make.Dir = filepath.Join("tools", "release")
-	if said, err := make.CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("tools/release: %w\n%s", err, said)
+	if output, err := make.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("tools/release: %w\n%s", err, output)
 	}
 	size, err := wheelSize(published)
 	if err != nil {
@@ -99,8 +99,8 @@ func wheelSize(dir string) (float64, error) {
 // installing runs pip install and generate, each time without files of the last round.
 func installing(dir, published string) (*command, error) {
 	env := filepath.Join(dir, "env")
-	if said, err := exec.Command("python3", "-m", "venv", env).CombinedOutput(); err != nil {
-		return nil, fmt.Errorf("python3 -m venv: %w\n%s", err, said)
+	if output, err := exec.Command("python3", "-m", "venv", env).CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("python3 -m venv: %w\n%s", err, output)
 	}
 	project := filepath.Join(dir, "project")
 	pip := filepath.Join(env, "bin", "pip")

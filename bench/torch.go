@@ -66,11 +66,11 @@ print(torch.__path__[0], sysconfig.get_path("include"), torch.__version__.split(
 type torchFacts struct{ root, headers, release, suffix string }
 
 func findTorch(python string) (torchFacts, error) {
-	said, err := exec.Command(python, "-W", "ignore", "-c", askTorch).Output()
+	output, err := exec.Command(python, "-W", "ignore", "-c", askTorch).Output()
 	if err != nil {
 		return torchFacts{}, fmt.Errorf("%s: %w (make setup)", python, err)
 	}
-	f := strings.Fields(string(said))
+	f := strings.Fields(string(output))
 	return torchFacts{f[0], f[1], f[2], f[3]}, nil
 }
 

@@ -32,13 +32,13 @@ func benchTorchOps(out io.Writer, dir string, rounds int) ([]goal, error) {
 	if err != nil {
 		return nil, err
 	}
-	var said bytes.Buffer
+	var output bytes.Buffer
 	cmd := exec.Command(python, "-W", "ignore", "bench/testdata/torchops/measure.py", library, fmt.Sprint(rounds))
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "OMP_NUM_THREADS=1")
-	cmd.Stderr = &said
+	cmd.Stderr = &output
 	text, err := cmd.Output()
 	if err != nil {
-		return nil, fmt.Errorf("measure.py: %w\n%s", err, said.Bytes())
+		return nil, fmt.Errorf("measure.py: %w\n%s", err, output.Bytes())
 	}
 	took := map[string][]float64{}
 	if err := json.Unmarshal(text, &took); err != nil {
@@ -57,8 +57,8 @@ func buildOperators(python, dir string) (string, error) {
 	const sources = "bench/testdata/torchops/"
 	generate := exec.Command("go", "run", "./cmd/dlpackgen", "generate", "--config", sources+"dlpackgen.yaml",
 		"--out", dir)
-	if said, err := generate.CombinedOutput(); err != nil {
-		return "", fmt.Errorf("generate: %w\n%s", err, said)
+	if output, err := generate.CombinedOutput(); err != nil {
+		return "", fmt.Errorf("generate: %w\n%s", err, output)
 	}
 	torch, err := findTorch(python)
 	if err != nil {
@@ -75,8 +75,8 @@ func buildOperators(python, dir string) (string, error) {
 			filepath.Join(dir, "kernels.o"), filepath.Join(dir, "empty.o"), "-o", library,
 			"-L" + lib, "-ltorch_cpu", "-ltorch", "-lc10", "-Wl,-rpath," + lib},
 	} {
-		if said, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
-			return "", fmt.Errorf("%s: %w\n%s", args[0], err, said)
+		if output, err := exec.Command(args[0], args[1:]...).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%s: %w\n%s", args[0], err, output)
 		}
 	}
 	return library, nil

@@ -41,7 +41,7 @@ class backend {
  public:
   explicit backend(const dlpackgen_backend* table) : table_(table) {
     if (!table || table->abi_version != DLPACKGEN_BACKEND_ABI_VERSION || table->size < sizeof(dlpackgen_backend))
-      throw std::invalid_argument("the table of a backend is of another version than dlpackgen_backend.hpp");
+      throw std::invalid_argument("the backend's table has another version than dlpackgen_backend.hpp");
   }
 
   const char* name() const noexcept { return table_->name; }

@@ -181,38 +181,36 @@ static const struct driver_error {
 } driver_errors[] = {
     {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_NOT_READY", "the work is not done yet"},
     {1879048193, DLPACKGEN_BACKEND_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_LOST",
-     "the device hung, was reset or taken away; nothing but a new process brings it back"},
-    {1879048194, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY",
-     "the host does not have enough memory left"},
+     "the device hung, was reset or removed; only a new process can use it again"},
+    {1879048194, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY", "the host is out of memory"},
     {1879048195, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY",
-     "the device does not have enough memory left"},
+     "the device is out of memory"},
     {1879048198, DLPACKGEN_BACKEND_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET", "the device must be reset"},
     {1879113728, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS",
-     "this user may not open the device; it may take the group render"},
+     "this user has no access to the device; the group render may be required"},
     {1879113729, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_NOT_AVAILABLE",
-     "another process has the device exclusively"},
+     "another process has exclusive access to the device"},
     {1879179264, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE",
-     "something that the driver depends on is not installed"},
+     "a dependency of the driver is not installed"},
     {2013265921, DLPACKGEN_BACKEND_NO_DEVICE, "ZE_RESULT_ERROR_UNINITIALIZED",
-     "the loader found no driver of a device, or the driver no device; install the driver of the GPU"},
+     "the loader found no driver, or the driver no device; install the GPU's driver"},
     {2013265922, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "ZE_RESULT_ERROR_UNSUPPORTED_VERSION",
-     "loader and driver are of versions that do not go together"},
+     "the loader and the driver have incompatible versions"},
     {2013265923, DLPACKGEN_BACKEND_UNSUPPORTED, "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
-     "the device or the driver cannot do that"},
+     "the device or the driver does not support that"},
     {2013265924, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_INVALID_ARGUMENT", "the driver rejected an argument"},
     {2013265925, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_NULL_HANDLE", "a handle is NULL"},
     {2013265929, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_UNSUPPORTED_SIZE",
-     "the device does not allocate as much at once"},
+     "the allocation exceeds the device's limit"},
     {2013265931, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT",
-     "an event is in a state that does not permit that"},
+     "an event is in a state that does not allow that"},
     {2013265957, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED",
-     "a capture does not permit that"},
+     "a capture does not allow that"},
     {2013265958, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED",
-     "the capture was broken by an earlier call"},
+     "the capture was invalidated by an earlier call"},
     {2013265959, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT",
      "two captures cannot become one"},
-    {2147483646, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_UNKNOWN",
-     "the driver failed for a reason of its own"},
+    {2147483646, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_UNKNOWN", "the driver failed for an internal reason"},
 };
 
 #include <stdarg.h>
@@ -255,12 +253,12 @@ static void device_add(dlpackgen_backend_error* error, const char* text) {
 
 static inline int device_forked(const char* title, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_FORKED,
-                     "%s was started before this process was forked off, and works in the parent alone; %s", title,
-                     "start processes by spawn, or before the first use of a device");
+                     "%s was started before this process was forked, and works only in the parent; %s", title,
+                     "start processes with spawn, or before the first use of a device");
 }
 
 static inline int device_ended(const char* title, dlpackgen_backend_error* error) {
-  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
+  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process is exiting, and %s has shut down", title);
 }
 
 /* Returns a permanent error again. */
@@ -299,9 +297,9 @@ static inline void device_add_result(dlpackgen_backend_error* error, const char*
 #include <windows.h>
 
 /* Only system folders and the program's folder are searched, not the current one. */
-static void* device_open(const char* name, char* why, size_t room) {
+static void* device_open(const char* name, char* why, size_t capacity) {
   HMODULE found = LoadLibraryExA(name, NULL, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
-  if (!found) snprintf(why, room, "%s: Windows gives the error %lu", name, (unsigned long)GetLastError());
+  if (!found) snprintf(why, capacity, "%s: Windows error %lu", name, (unsigned long)GetLastError());
   return (void*)found;
 }
 
@@ -349,10 +347,10 @@ static inline int device_detach(void (*work)(void)) {
 
 /* Its symbols are not global, and it is never closed, because drivers leave threads and handlers
  * behind. */
-static void* device_open(const char* name, char* why, size_t room) {
+static void* device_open(const char* name, char* why, size_t capacity) {
   void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   const char* text = found ? NULL : dlerror();
-  if (!found) snprintf(why, room, "%s", text ? text : name);
+  if (!found) snprintf(why, capacity, "%s", text ? text : name);
   return found;
 }
 
@@ -390,10 +388,10 @@ static inline int device_detach(void (*work)(void)) {
 
 /* Opens the first available library of several, but prefers one that is already open: two versions
  * of a driver in one process cannot use each other's memory. */
-static inline void* device_open_one(const char* const* names, char* why, size_t room) {
+static inline void* device_open_one(const char* const* names, char* why, size_t capacity) {
   void* found = NULL;
   for (const char* const* name = names; *name && !found; name++) found = device_opened(*name);
-  for (const char* const* name = names; *name && !found; name++) found = device_open(*name, why, room);
+  for (const char* const* name = names; *name && !found; name++) found = device_open(*name, why, capacity);
   return found;
 }
 
@@ -415,8 +413,7 @@ static int device_open_driver(const char* what, void** library, dlpackgen_backen
   *library = device_open_one(driver_libraries, why, sizeof why);
   if (*library) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_DRIVER_NOT_FOUND,
-                     "%s is not installed, or not where libraries are found: %s; install %s", what, why,
-                     BACKEND_PACKAGE);
+                     "%s is not installed, or not in the library path: %s; install %s", what, why, BACKEND_PACKAGE);
 }
 
 /* Finds a function by its plain name. */
@@ -807,7 +804,7 @@ DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code erro
     case DLPACKGEN_ERROR_TOO_LARGE: return "the tensor has more elements or bytes than 63 bits can count";
     case DLPACKGEN_ERROR_DATA_NULL: return "data is NULL though the tensor has elements";
     case DLPACKGEN_ERROR_OUT_OF_RANGE: return "elements lie before the buffer or beyond the address space";
-    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has our major version";
+    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has the supported major version";
     case DLPACKGEN_ERROR_EXCHANGE_SLOT: return "a required function of the exchange table is NULL";
   }
   return "unknown error";
@@ -1004,6 +1001,22 @@ DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous(const DLTensor* tensor) {
   int64_t count = 0;
   if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
   return count == 0 || dlpackgen_contiguous_suffix_(tensor, &count);
+}
+
+/**
+ * Returns 1 if the tensor is F-contiguous, column-major without gaps, else 0, by the rules of
+ * dlpackgen_is_contiguous(). The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_f_contiguous(const DLTensor* tensor) {
+  int64_t count = 0, expected = 1;
+  int32_t i = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  for (i = 0; count != 0 && i < tensor->ndim; i++) {
+    /* NULL strides mean row-major, which is column-major too if at most one extent exceeds 1. */
+    if (tensor->shape[i] != 1 && (tensor->strides ? tensor->strides[i] : 1) != expected) return 0;
+    expected *= tensor->shape[i];
+  }
+  return 1;
 }
 
 /**
@@ -1315,10 +1328,12 @@ static int device_bad_shape(const char* what, dlpackgen_error_code rule, const d
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: dimension %d has the extent %lld", what,
                        (int)mismatch->dimension, (long long)mismatch->got);
   if (rule == DLPACKGEN_ERROR_TOO_LARGE)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: the shape has more elements than 64 bits count",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                       "%s: the shape has more elements than 64 bits can "
+                       "count",
                        what);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                     "%s: %d dimensions%s; 0 to %d were expected, with their extents", what, (int)mismatch->got,
+                     "%s: %d dimensions%s; expected 0 to %d, with their extents", what, (int)mismatch->got,
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
 }
 
@@ -1343,7 +1358,7 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
                        dtype.bits, dtype.lanes);
   if (!dlpackgen_bytes_of_(count, width, &total) || total > PTRDIFF_MAX)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                       "%s: %llu elements of %llu bits are more than can be addressed", what, (unsigned long long)count,
+                       "%s: %llu elements of %llu bits exceed the address space", what, (unsigned long long)count,
                        (unsigned long long)width);
   *bytes = (size_t)total;
   return DLPACKGEN_BACKEND_OK;
@@ -1405,7 +1420,7 @@ static inline void device_return_attributes(DLDevice device, int32_t ordinal, co
 static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
                                      dlpackgen_backend_error* error) {
   if (r && tensor) return DEVICE_CHECK_GROWABLE("allocate", dlpackgen_allocation, r, flags, error);
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL in the place of the %s",
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL instead of the %s",
                      r ? "tensor" : "request");
 }
 
@@ -1422,8 +1437,7 @@ static inline void* device_new_block(const char* what, const dlpackgen_allocatio
                                      dlpackgen_backend_error* error) {
   void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
   if (!block)
-    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: the host has no memory for a tensor's extents",
-                      what);
+    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: out of host memory for a tensor's extents", what);
   return block;
 }
 
@@ -1433,19 +1447,18 @@ static inline int device_check_ours(const char* what, const DLManagedTensorVersi
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
-      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL in the place of the tensor");
+      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL instead of the tensor");
 }
 
 static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
                                        dlpackgen_backend_error* error) {
   if (pointer && info) return device_check_attributes("pointer_attributes", info, error);
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL in the place of the %s",
-                     pointer ? "answer" : "address; an empty tensor is where its maker says");
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL instead of the %s",
+                     pointer ? "answer" : "address; the device of an empty tensor is the declared one");
 }
 
 static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
-  if (!count)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
+  if (!count) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL instead of the count");
   *count = found;
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1453,8 +1466,7 @@ static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_b
 /* Checks that two tensors are contiguous and have the same number of elements of the same dtype. */
 static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t* count,
                              dlpackgen_backend_error* error) {
-  if (!to || !from)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL in the place of a tensor");
+  if (!to || !from) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL instead of a tensor");
   uint64_t other = 0;
   int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
   if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
@@ -1466,10 +1478,12 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
     return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s of the two tensors differ",
                        shapes ? "dtypes" : "shapes");
   if (*count && (!to->data || !from->data))
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements and no data",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements but no data",
                        to->data ? "source" : "destination");
   if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))
-    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s is not compact; make it so first",
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT,
+                       "copy: the %s is not compact; make it compact "
+                       "first",
                        dlpackgen_is_contiguous(to) ? "source" : "destination");
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1503,9 +1517,9 @@ static int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info);
 static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int all_kinds,
                           dlpackgen_backend_error* error) {
   if (all_kinds || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_HOST_MEMORY, "%s %p is %s, and a device's own alone is taken here; %s",
+  return device_fail(error, DLPACKGEN_BACKEND_HOST_MEMORY, "%s %p is %s, but only device memory is accepted here; %s",
                      what, pointer, memory->kind == USM_HOST ? "the host's" : "shared with the host",
-                     "allocate it so, or ask the table that takes every kind");
+                     "allocate device memory, or use the table that accepts every kind");
 }
 
 static void usm_tell(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
@@ -1546,7 +1560,7 @@ static int usm_check_declared(const char* what, const void* start, DLDevice decl
                        "it was freed, or allocated under another context: allocate it under the default one");
   if (memory->ordinal < 0 || memory->id == declared.device_id) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
-                     "%s says device %d, and the memory %p is of device %d in the order of SYCL", what,
+                     "%s declares device %d, but the memory %p is of device %d in the order of SYCL", what,
                      (int)declared.device_id, start, (int)memory->id);
 }
 
@@ -1568,11 +1582,11 @@ static int usm_check_tensor(const DLTensor* tensor, uint32_t flags, dlpackgen_po
   if (!code && info) code = device_check_attributes("check_tensor", info, error);
   if (!code && (!tensor || (flags & ~(uint32_t)DLPACKGEN_USM_ALL_KINDS)))
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "check_tensor: %s",
-                       tensor ? "unknown flags; there is DLPACKGEN_USM_ALL_KINDS" : "NULL in the place of the tensor");
+                       tensor ? "unknown flags; expected DLPACKGEN_USM_ALL_KINDS" : "NULL instead of the tensor");
   if (!code && (int)tensor->device.device_type != BACKEND_device)
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
-                       "check_tensor: the tensor says device type %d, and %s is %d", (int)tensor->device.device_type,
-                       BACKEND_TITLE, BACKEND_device);
+                       "check_tensor: the tensor declares device type %d, but %s has %d",
+                       (int)tensor->device.device_type, BACKEND_TITLE, BACKEND_device);
   if (!code) code = device_elements("check_tensor", tensor->ndim, tensor->shape, &count, error);
   if (code) return code;
   if (count && !tensor->data)
@@ -1630,9 +1644,9 @@ static struct {
 /* Reports a result of the driver, preceded by the operation. */
 DEVICE_FORMAT(3, 4)
 static int levelzero_fail(dlpackgen_backend_error* error, driver_result result, const char* format, ...) {
-  dlpackgen_backend_error room;
+  dlpackgen_backend_error buffer;
   va_list values;
-  if (!error) error = &room;
+  if (!error) error = &buffer;
   va_start(values, format);
   device_vfail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, (int32_t)result, format, values);
   va_end(values);
@@ -1641,7 +1655,7 @@ static int levelzero_fail(dlpackgen_backend_error* error, driver_result result, 
   char number[16];
   snprintf(number, sizeof number, "0x%x", (unsigned)result);
   device_add_result(error, known ? known->name : "an error", number,
-                    known ? known->text : "Level Zero's documentation tells of it by the number");
+                    known ? known->text : "Level Zero's documentation lists the number");
   return error->code;
 }
 
@@ -1658,10 +1672,10 @@ static int levelzero_start(void* library, dlpackgen_backend_error* error) {
   memcpy(&levelzero.driver.init, &found, sizeof found);
   if (!found)
     return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
-                       "the library has no function %s, so it is not a loader; install %s", driver_functions[0].plain,
+                       "the library does not export %s: it is not the loader; install %s", driver_functions[0].plain,
                        BACKEND_PACKAGE);
   const driver_result result = levelzero.driver.init(0);
-  return result ? levelzero_fail(error, result, "the loader is there, and starts no driver") : DLPACKGEN_BACKEND_OK;
+  return result ? levelzero_fail(error, result, "the loader was found, but no driver starts") : DLPACKGEN_BACKEND_OK;
 }
 
 static int levelzero_resolve(void* library, dlpackgen_backend_error* error) {
@@ -1678,7 +1692,7 @@ static void* levelzero_grown(void* array, int32_t count, size_t size) {
 }
 
 static int levelzero_no_memory(dlpackgen_backend_error* error) {
-  return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "no memory of the host to start with");
+  return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "out of host memory while starting");
 }
 
 /* Records a device and its parts, recursively. */
@@ -1721,12 +1735,12 @@ static int levelzero_default(driver_driver driver, unsigned int* version, driver
   if (result) return levelzero_fail(error, result, "the version of a driver");
   if (*version < DRIVER_OLDEST)
     return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
-                       "the driver serves version %u.%u of Level Zero, and %d.%d is the oldest that is used; update %s",
+                       "the driver supports version %u.%u of Level Zero, but %d.%d or newer is required; update %s",
                        *version >> 16, *version & 0xffff, DRIVER_OLDEST >> 16, DRIVER_OLDEST & 0xffff, BACKEND_PACKAGE);
   *context = levelzero.driver.default_context(driver);
   if (*context) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_UNAVAILABLE,
-                     "the driver gives no default context, under which libraries share memory");
+                     "the driver has no default context, in which libraries share memory");
 }
 
 /* Adds the devices of a driver, also those after one that fails; returns the first error. */
@@ -1829,9 +1843,9 @@ static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
 static int levelzero_check_numbered(const char* what, dlpackgen_backend_error* error) {
   if (atomic_load_explicit(&levelzero.numbered, memory_order_acquire)) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_DEVICE_IDS_UNKNOWN,
-                     "%s: the ids of devices are SYCL's, which Level Zero does not know; %s", what,
-                     "set ONEAPI_DEVICE_SELECTOR=level_zero:*, tell the ids by dlpackgen_usm()->number, "
-                     "or compile the source over SYCL in place of the one over Level Zero");
+                     "%s: the ids of devices are SYCL's, which Level Zero does not report; %s", what,
+                     "set ONEAPI_DEVICE_SELECTOR=level_zero:*, pass the ids to dlpackgen_usm()->set_device_ids, "
+                     "or compile the source for SYCL instead of the one for Level Zero");
 }
 
 /* Returns the root with an id, or -1. */
@@ -1851,7 +1865,7 @@ static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* e
 
 static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error) {
   int code = usm_ready(error);
-  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL in the place of the id");
+  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL instead of the id");
   if (!code) code = levelzero_check_numbered("id", error);
   if (code) return code;
   const int there = ordinal >= 0 && ordinal < levelzero.root_count;
@@ -1876,7 +1890,7 @@ static int levelzero_check_row(const dlpackgen_usm_id* row, int again, dlpackgen
   while (root-- > 0 && (void*)levelzero.roots[root].device != row->device) continue;
   if (root < 0 || row->id < 0)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
-                       "set_device_ids: %p with the id %d; a root device and its position were expected", row->device,
+                       "set_device_ids: %p with the id %d; expected a root device and its position", row->device,
                        (int)row->id);
   if (again && atomic_load(&levelzero.roots[root].id) != row->id)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
@@ -1911,8 +1925,8 @@ static int usm_set_device_ids(const dlpackgen_usm_id* ids, size_t count, dlpackg
   int code = usm_ready(error);
   if (!code && !ids != !count)
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "set_device_ids: %s",
-                       ids ? "no device has an id; give NULL, in Go nil, if no other library of the program uses SYCL"
-                           : "NULL in the place of the ids");
+                       ids ? "no device has an id; pass NULL, in Go nil, if no other library of the program uses SYCL"
+                           : "NULL instead of the ids");
   if (code) return code;
   const size_t rows = ids ? count : (size_t)levelzero.root_count;
   levelzero_lock(&busy);
@@ -1938,7 +1952,7 @@ static int levelzero_own(const char* what, const void* pointer, int32_t platform
   memory->ordinal = owner ? levelzero_root_above(owner) : -1;
   if (owner && memory->ordinal < 0)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
-                       "%s %p: its device is not listed, as a card is not where its tiles are; %s is %s", what, pointer,
+                       "%s %p: its device is not listed, because its tiles are; %s is %s", what, pointer,
                        "ZE_FLAT_DEVICE_HIERARCHY", levelzero.hierarchy);
   int code = levelzero_check_numbered(what, error);
   if (code) return code;
@@ -2004,9 +2018,8 @@ static inline int usm_quick(const void* pointer, dlpackgen_pointer_attributes* i
 /* Checks a device type with its own streams. */
 static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
   if ((int)device.device_type == BACKEND_device) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
-                     "%s: device type %d; the streams of %s are those of type %d", what, (int)device.device_type,
-                     BACKEND_TITLE, BACKEND_device);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "%s: device type %d; the streams of %s have type %d",
+                     what, (int)device.device_type, BACKEND_TITLE, BACKEND_device);
 }
 
 /* Checks a stream for work. */
@@ -2018,13 +2031,13 @@ static int device_check_ordered(const char* what, const dlpackgen_stream* stream
 /* Checks that the output parameter for a stream is present. */
 static int device_check_place(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (stream) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of the stream", what);
 }
 
 static int device_reject_number(int64_t number, const char* accepted, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
-                     "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
-                     BACKEND_TITLE, accepted);
+                     "stream_from_dlpack: the number %lld is not a stream of %s; %s", (long long)number, BACKEND_TITLE,
+                     accepted);
 }
 
 /* Returns a source's handle for a device; NULL is the default stream. */
@@ -2035,7 +2048,7 @@ static int device_current(const dlpackgen_stream_source* source, DLDevice device
     const int failed = source->current(source->state, device, handle);
     if (failed)
       return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
-                         "current_work_stream: the program's callback gave the error %d", failed);
+                         "current_work_stream: the program's callback returned the error %d", failed);
   } else if (source && source->handles && (size_t)device.device_id < source->count) {
     *handle = source->handles[device.device_id];
   }
@@ -2054,7 +2067,7 @@ static int usm_check_device(const char* what, DLDevice device, dlpackgen_backend
 }
 
 static int usm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
   const int code = usm_check_device(what, stream->device, error);
   if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || !stream->handle) return code;
   if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)
@@ -2141,7 +2154,7 @@ static int levelzero_make_slots(struct levelzero_platform* platform, const char*
   const struct levelzero_pool_desc desc = {DRIVER_struct_pool, NULL, DRIVER_pool_host_visible, 2 * LEVELZERO_SLOTS};
   driver_pool pool = NULL;
   struct levelzero_slot* slots = calloc(LEVELZERO_SLOTS, sizeof *slots);
-  if (!slots) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: no memory of the host for events", what);
+  if (!slots) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: out of host memory for events", what);
   driver_result result = levelzero.driver.pool_create(platform->context, (const void*)&desc, 0, NULL, &pool);
   if (result) {
     free(slots);
@@ -2206,13 +2219,12 @@ static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dl
   if (result) return levelzero_fail(error, result, "%s: the stream %p", what, stream->handle);
   if (!immediate)
     return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
-                       "%s: the command list %p is recorded, to be executed later; an immediate one is needed", what,
-                       stream->handle);
+                       "%s: the command list %p is not an immediate one, as required", what, stream->handle);
   const int32_t root = levelzero_root_above(device), wanted = levelzero_root_of(stream->device.device_id);
   if (root != wanted)
     return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
-                       "%s: the stream %p is of device %d of Level Zero, and device %d, its number %d, was expected",
-                       what, stream->handle, (int)root, (int)stream->device.device_id, (int)wanted);
+                       "%s: the stream %p is of device %d of Level Zero; expected device %d, its number %d", what,
+                       stream->handle, (int)root, (int)stream->device.device_id, (int)wanted);
   if (context != levelzero_platform_of(root)->context)
     return device_fail(
         error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
@@ -2402,7 +2414,7 @@ static int levelzero_keep(struct levelzero_block* block, const struct levelzero_
   struct levelzero_platform* platform = levelzero_platform_of(stream->root);
   struct levelzero_slot* slot = NULL;
   struct levelzero_keep *fresh = calloc(1, sizeof *fresh), *old = NULL;
-  if (!fresh) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: no memory of the host");
+  if (!fresh) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: out of host memory");
   const int code = levelzero_reserve(platform, "keep_until", &slot, error);
   if (code) {
     free(fresh);
@@ -2500,8 +2512,8 @@ static inline int device_ends(const void* start, size_t bytes, const void* base,
 static inline int device_too_short(const char* what, const void* start, size_t bytes, size_t size,
                                    dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
-                     "%s has %llu bytes at %p, and its memory, of %llu, ends before", what, (unsigned long long)bytes,
-                     start, (unsigned long long)size);
+                     "%s has %llu bytes at %p, beyond the end of its memory of %llu bytes", what,
+                     (unsigned long long)bytes, start, (unsigned long long)size);
 }
 
 /* The source or destination of a copy. */
@@ -2522,15 +2534,16 @@ static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int 
   side->start = (char*)t->data + t->byte_offset;
   if ((int)t->device.device_type == BACKEND_device) code = usm_check_owner(what, t, all_kinds, &side->memory, error);
   else if (t->device.device_type != kDLCPU)
-    code =
-        device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "%s says device type %d; %s copies between %d and %d",
-                    what, (int)t->device.device_type, BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
+                       "%s declares device type %d; %s copies between %d "
+                       "and %d",
+                       what, (int)t->device.device_type, BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
   else code = usm_look(what, side->start, 0, &side->memory, error);
   if (code) return code;
   const struct usm_memory* m = &side->memory;
   if (t->device.device_type == kDLCPU && m->kind == USM_DEVICE)
     return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
-                       "%s says that %p is the host's, and it is memory of device %d", what, (void*)side->start,
+                       "%s declares %p as host memory, but it is memory of device %d", what, (void*)side->start,
                        (int)m->id);
   if (device_ends(side->start, bytes, m->base, m->size))
     return device_too_short(what, side->start, bytes, m->size, error);
@@ -2600,16 +2613,17 @@ static int levelzero_copy_staged(const struct usm_side* to, const struct usm_sid
   if (there.root < 0) there.root = stream->root;
   if (here.root < 0) here.root = stream->root;
   there.busy = &levelzero.roots[there.root].busy, here.busy = &levelzero.roots[here.root].busy;
-  void* room = malloc(bytes);
-  if (!room)
-    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "copy: the host has no %llu bytes to pass them through",
+  void* buffer = malloc(bytes);
+  if (!buffer)
+    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "copy: out of host memory for a buffer of %llu bytes",
                        (unsigned long long)bytes);
   int code = levelzero_own_list(there.root, &there.list, error);
   if (!code) code = levelzero_own_list(here.root, &here.list, error);
   if (!code) code = levelzero_finish_copy(0, stream, bytes, 1, error);
-  if (!code) code = levelzero_finish_copy(levelzero_append(&there, room, from->start, bytes), &there, bytes, 1, error);
-  if (!code) code = levelzero_finish_copy(levelzero_append(&here, to->start, room, bytes), &here, bytes, 1, error);
-  free(room);
+  if (!code)
+    code = levelzero_finish_copy(levelzero_append(&there, buffer, from->start, bytes), &there, bytes, 1, error);
+  if (!code) code = levelzero_finish_copy(levelzero_append(&here, to->start, buffer, bytes), &here, bytes, 1, error);
+  free(buffer);
   return code;
 }
 

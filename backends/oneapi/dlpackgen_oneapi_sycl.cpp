@@ -186,38 +186,36 @@ static const struct driver_error {
 } driver_errors[] = {
     {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_NOT_READY", "the work is not done yet"},
     {1879048193, DLPACKGEN_BACKEND_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_LOST",
-     "the device hung, was reset or taken away; nothing but a new process brings it back"},
-    {1879048194, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY",
-     "the host does not have enough memory left"},
+     "the device hung, was reset or removed; only a new process can use it again"},
+    {1879048194, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_HOST_MEMORY", "the host is out of memory"},
     {1879048195, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_OUT_OF_DEVICE_MEMORY",
-     "the device does not have enough memory left"},
+     "the device is out of memory"},
     {1879048198, DLPACKGEN_BACKEND_DEVICE_LOST, "ZE_RESULT_ERROR_DEVICE_REQUIRES_RESET", "the device must be reset"},
     {1879113728, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS",
-     "this user may not open the device; it may take the group render"},
+     "this user has no access to the device; the group render may be required"},
     {1879113729, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_NOT_AVAILABLE",
-     "another process has the device exclusively"},
+     "another process has exclusive access to the device"},
     {1879179264, DLPACKGEN_BACKEND_UNAVAILABLE, "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE",
-     "something that the driver depends on is not installed"},
+     "a dependency of the driver is not installed"},
     {2013265921, DLPACKGEN_BACKEND_NO_DEVICE, "ZE_RESULT_ERROR_UNINITIALIZED",
-     "the loader found no driver of a device, or the driver no device; install the driver of the GPU"},
+     "the loader found no driver, or the driver no device; install the GPU's driver"},
     {2013265922, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "ZE_RESULT_ERROR_UNSUPPORTED_VERSION",
-     "loader and driver are of versions that do not go together"},
+     "the loader and the driver have incompatible versions"},
     {2013265923, DLPACKGEN_BACKEND_UNSUPPORTED, "ZE_RESULT_ERROR_UNSUPPORTED_FEATURE",
-     "the device or the driver cannot do that"},
+     "the device or the driver does not support that"},
     {2013265924, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_INVALID_ARGUMENT", "the driver rejected an argument"},
     {2013265925, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_NULL_HANDLE", "a handle is NULL"},
     {2013265929, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "ZE_RESULT_ERROR_UNSUPPORTED_SIZE",
-     "the device does not allocate as much at once"},
+     "the allocation exceeds the device's limit"},
     {2013265931, DLPACKGEN_BACKEND_INVALID_STREAM, "ZE_RESULT_ERROR_INVALID_SYNCHRONIZATION_OBJECT",
-     "an event is in a state that does not permit that"},
+     "an event is in a state that does not allow that"},
     {2013265957, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_UNSUPPORTED",
-     "a capture does not permit that"},
+     "a capture does not allow that"},
     {2013265958, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_INVALIDATED",
-     "the capture was broken by an earlier call"},
+     "the capture was invalidated by an earlier call"},
     {2013265959, DLPACKGEN_BACKEND_CAPTURING, "ZE_RESULT_ERROR_GRAPH_CAPTURE_MERGE_ATTEMPT",
      "two captures cannot become one"},
-    {2147483646, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_UNKNOWN",
-     "the driver failed for a reason of its own"},
+    {2147483646, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_UNKNOWN", "the driver failed for an internal reason"},
 };
 
 #include <stdarg.h>
@@ -260,12 +258,12 @@ static void device_add(dlpackgen_backend_error* error, const char* text) {
 
 static inline int device_forked(const char* title, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_FORKED,
-                     "%s was started before this process was forked off, and works in the parent alone; %s", title,
-                     "start processes by spawn, or before the first use of a device");
+                     "%s was started before this process was forked, and works only in the parent; %s", title,
+                     "start processes with spawn, or before the first use of a device");
 }
 
 static inline int device_ended(const char* title, dlpackgen_backend_error* error) {
-  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
+  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process is exiting, and %s has shut down", title);
 }
 
 /* Returns a permanent error again. */
@@ -549,7 +547,7 @@ DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code erro
     case DLPACKGEN_ERROR_TOO_LARGE: return "the tensor has more elements or bytes than 63 bits can count";
     case DLPACKGEN_ERROR_DATA_NULL: return "data is NULL though the tensor has elements";
     case DLPACKGEN_ERROR_OUT_OF_RANGE: return "elements lie before the buffer or beyond the address space";
-    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has our major version";
+    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has the supported major version";
     case DLPACKGEN_ERROR_EXCHANGE_SLOT: return "a required function of the exchange table is NULL";
   }
   return "unknown error";
@@ -746,6 +744,22 @@ DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous(const DLTensor* tensor) {
   int64_t count = 0;
   if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
   return count == 0 || dlpackgen_contiguous_suffix_(tensor, &count);
+}
+
+/**
+ * Returns 1 if the tensor is F-contiguous, column-major without gaps, else 0, by the rules of
+ * dlpackgen_is_contiguous(). The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_f_contiguous(const DLTensor* tensor) {
+  int64_t count = 0, expected = 1;
+  int32_t i = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  for (i = 0; count != 0 && i < tensor->ndim; i++) {
+    /* NULL strides mean row-major, which is column-major too if at most one extent exceeds 1. */
+    if (tensor->shape[i] != 1 && (tensor->strides ? tensor->strides[i] : 1) != expected) return 0;
+    expected *= tensor->shape[i];
+  }
+  return 1;
 }
 
 /**
@@ -1057,10 +1071,12 @@ static int device_bad_shape(const char* what, dlpackgen_error_code rule, const d
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: dimension %d has the extent %lld", what,
                        (int)mismatch->dimension, (long long)mismatch->got);
   if (rule == DLPACKGEN_ERROR_TOO_LARGE)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: the shape has more elements than 64 bits count",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                       "%s: the shape has more elements than 64 bits can "
+                       "count",
                        what);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                     "%s: %d dimensions%s; 0 to %d were expected, with their extents", what, (int)mismatch->got,
+                     "%s: %d dimensions%s; expected 0 to %d, with their extents", what, (int)mismatch->got,
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
 }
 
@@ -1085,7 +1101,7 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
                        dtype.bits, dtype.lanes);
   if (!dlpackgen_bytes_of_(count, width, &total) || total > PTRDIFF_MAX)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                       "%s: %llu elements of %llu bits are more than can be addressed", what, (unsigned long long)count,
+                       "%s: %llu elements of %llu bits exceed the address space", what, (unsigned long long)count,
                        (unsigned long long)width);
   *bytes = (size_t)total;
   return DLPACKGEN_BACKEND_OK;
@@ -1147,7 +1163,7 @@ static inline void device_return_attributes(DLDevice device, int32_t ordinal, co
 static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
                                      dlpackgen_backend_error* error) {
   if (r && tensor) return DEVICE_CHECK_GROWABLE("allocate", dlpackgen_allocation, r, flags, error);
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL in the place of the %s",
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL instead of the %s",
                      r ? "tensor" : "request");
 }
 
@@ -1164,8 +1180,7 @@ static inline void* device_new_block(const char* what, const dlpackgen_allocatio
                                      dlpackgen_backend_error* error) {
   void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
   if (!block)
-    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: the host has no memory for a tensor's extents",
-                      what);
+    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: out of host memory for a tensor's extents", what);
   return block;
 }
 
@@ -1175,19 +1190,18 @@ static inline int device_check_ours(const char* what, const DLManagedTensorVersi
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
-      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL in the place of the tensor");
+      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL instead of the tensor");
 }
 
 static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
                                        dlpackgen_backend_error* error) {
   if (pointer && info) return device_check_attributes("pointer_attributes", info, error);
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL in the place of the %s",
-                     pointer ? "answer" : "address; an empty tensor is where its maker says");
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL instead of the %s",
+                     pointer ? "answer" : "address; the device of an empty tensor is the declared one");
 }
 
 static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
-  if (!count)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
+  if (!count) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL instead of the count");
   *count = found;
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1195,8 +1209,7 @@ static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_b
 /* Checks that two tensors are contiguous and have the same number of elements of the same dtype. */
 static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t* count,
                              dlpackgen_backend_error* error) {
-  if (!to || !from)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL in the place of a tensor");
+  if (!to || !from) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL instead of a tensor");
   uint64_t other = 0;
   int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
   if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
@@ -1208,10 +1221,12 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
     return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s of the two tensors differ",
                        shapes ? "dtypes" : "shapes");
   if (*count && (!to->data || !from->data))
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements and no data",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements but no data",
                        to->data ? "source" : "destination");
   if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))
-    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s is not compact; make it so first",
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT,
+                       "copy: the %s is not compact; make it compact "
+                       "first",
                        dlpackgen_is_contiguous(to) ? "source" : "destination");
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1245,9 +1260,9 @@ static int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info);
 static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int all_kinds,
                           dlpackgen_backend_error* error) {
   if (all_kinds || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_HOST_MEMORY, "%s %p is %s, and a device's own alone is taken here; %s",
+  return device_fail(error, DLPACKGEN_BACKEND_HOST_MEMORY, "%s %p is %s, but only device memory is accepted here; %s",
                      what, pointer, memory->kind == USM_HOST ? "the host's" : "shared with the host",
-                     "allocate it so, or ask the table that takes every kind");
+                     "allocate device memory, or use the table that accepts every kind");
 }
 
 static void usm_tell(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
@@ -1288,7 +1303,7 @@ static int usm_check_declared(const char* what, const void* start, DLDevice decl
                        "it was freed, or allocated under another context: allocate it under the default one");
   if (memory->ordinal < 0 || memory->id == declared.device_id) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
-                     "%s says device %d, and the memory %p is of device %d in the order of SYCL", what,
+                     "%s declares device %d, but the memory %p is of device %d in the order of SYCL", what,
                      (int)declared.device_id, start, (int)memory->id);
 }
 
@@ -1310,11 +1325,11 @@ static int usm_check_tensor(const DLTensor* tensor, uint32_t flags, dlpackgen_po
   if (!code && info) code = device_check_attributes("check_tensor", info, error);
   if (!code && (!tensor || (flags & ~(uint32_t)DLPACKGEN_USM_ALL_KINDS)))
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "check_tensor: %s",
-                       tensor ? "unknown flags; there is DLPACKGEN_USM_ALL_KINDS" : "NULL in the place of the tensor");
+                       tensor ? "unknown flags; expected DLPACKGEN_USM_ALL_KINDS" : "NULL instead of the tensor");
   if (!code && (int)tensor->device.device_type != BACKEND_device)
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
-                       "check_tensor: the tensor says device type %d, and %s is %d", (int)tensor->device.device_type,
-                       BACKEND_TITLE, BACKEND_device);
+                       "check_tensor: the tensor declares device type %d, but %s has %d",
+                       (int)tensor->device.device_type, BACKEND_TITLE, BACKEND_device);
   if (!code) code = device_elements("check_tensor", tensor->ndim, tensor->shape, &count, error);
   if (code) return code;
   if (count && !tensor->data)
@@ -1374,17 +1389,17 @@ int guarded(dlpackgen_backend_error* error, const char* what, Work work) noexcep
   try {
     return work();
   } catch (const sycl::exception& e) {
-    const int code = device_fail(error, sycl_code(e), "%s: SYCL says: ", what);
+    const int code = device_fail(error, sycl_code(e), "%s: SYCL reports: ", what);
     if (!error) return code;
     device_add(error, e.what());
     error->driver_code = e.code().value();
     return code;
   } catch (const std::bad_alloc&) {
-    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: no memory of the host", what);
+    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: out of host memory", what);
   } catch (const std::exception& e) {
     return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, "%s: %s", what, e.what());
   } catch (...) {
-    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, "%s: an exception of no known type", what);
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, "%s: an unknown exception", what);
   }
 }
 
@@ -1448,7 +1463,7 @@ int slowly_ready(dlpackgen_backend_error* error) {
     case sycl_phase::ended: return device_ended("SYCL", error);
     default: break;
   }
-  if (!state) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "no memory of the host to start with");
+  if (!state) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "out of host memory while starting");
   return device_repeat(&state->first, error);
 }
 
@@ -1530,7 +1545,7 @@ static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
 
 static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error) {
   int code = usm_ready(error);
-  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL in the place of the id");
+  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL instead of the id");
   if (!code) code = usm_check_id("id", ordinal, error);
   if (!code) *id = ordinal;
   return code;
@@ -1547,9 +1562,8 @@ static int usm_set_device_ids(const dlpackgen_usm_id*, size_t, dlpackgen_backend
 /* Checks a device type with its own streams. */
 static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
   if ((int)device.device_type == BACKEND_device) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
-                     "%s: device type %d; the streams of %s are those of type %d", what, (int)device.device_type,
-                     BACKEND_TITLE, BACKEND_device);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "%s: device type %d; the streams of %s have type %d",
+                     what, (int)device.device_type, BACKEND_TITLE, BACKEND_device);
 }
 
 /* Checks a stream for work. */
@@ -1561,13 +1575,13 @@ static int device_check_ordered(const char* what, const dlpackgen_stream* stream
 /* Checks that the output parameter for a stream is present. */
 static int device_check_place(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (stream) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of the stream", what);
 }
 
 static int device_reject_number(int64_t number, const char* accepted, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
-                     "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
-                     BACKEND_TITLE, accepted);
+                     "stream_from_dlpack: the number %lld is not a stream of %s; %s", (long long)number, BACKEND_TITLE,
+                     accepted);
 }
 
 /* Returns a source's handle for a device; NULL is the default stream. */
@@ -1578,7 +1592,7 @@ static int device_current(const dlpackgen_stream_source* source, DLDevice device
     const int failed = source->current(source->state, device, handle);
     if (failed)
       return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
-                         "current_work_stream: the program's callback gave the error %d", failed);
+                         "current_work_stream: the program's callback returned the error %d", failed);
   } else if (source && source->handles && (size_t)device.device_id < source->count) {
     *handle = source->handles[device.device_id];
   }
@@ -1597,7 +1611,7 @@ static int usm_check_device(const char* what, DLDevice device, dlpackgen_backend
 }
 
 static int usm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
   const int code = usm_check_device(what, stream->device, error);
   if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || !stream->handle) return code;
   if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)
@@ -1877,8 +1891,8 @@ int make_tensor(const dlpackgen_allocation* r, size_t bytes, DLManagedTensorVers
     block->first = std::make_unique<sycl::queue>(first);
     block->tensor.dl_tensor.data = sycl::aligned_alloc_device(alignment, bytes, root.device, root.context);
     if (!block->tensor.dl_tensor.data)
-      return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "allocate: device %d gives no %llu bytes", block->id,
-                         static_cast<unsigned long long>(bytes));
+      return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "allocate: device %d cannot allocate %llu bytes",
+                         block->id, static_cast<unsigned long long>(bytes));
   }
   *tensor = &block.release()->tensor;
   return DLPACKGEN_BACKEND_OK;
@@ -1958,8 +1972,8 @@ static inline int device_ends(const void* start, size_t bytes, const void* base,
 static inline int device_too_short(const char* what, const void* start, size_t bytes, size_t size,
                                    dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
-                     "%s has %llu bytes at %p, and its memory, of %llu, ends before", what, (unsigned long long)bytes,
-                     start, (unsigned long long)size);
+                     "%s has %llu bytes at %p, beyond the end of its memory of %llu bytes", what,
+                     (unsigned long long)bytes, start, (unsigned long long)size);
 }
 
 /* The source or destination of a copy. */
@@ -1980,15 +1994,16 @@ static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int 
   side->start = (char*)t->data + t->byte_offset;
   if ((int)t->device.device_type == BACKEND_device) code = usm_check_owner(what, t, all_kinds, &side->memory, error);
   else if (t->device.device_type != kDLCPU)
-    code =
-        device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "%s says device type %d; %s copies between %d and %d",
-                    what, (int)t->device.device_type, BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
+                       "%s declares device type %d; %s copies between %d "
+                       "and %d",
+                       what, (int)t->device.device_type, BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
   else code = usm_look(what, side->start, 0, &side->memory, error);
   if (code) return code;
   const struct usm_memory* m = &side->memory;
   if (t->device.device_type == kDLCPU && m->kind == USM_DEVICE)
     return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
-                       "%s says that %p is the host's, and it is memory of device %d", what, (void*)side->start,
+                       "%s declares %p as host memory, but it is memory of device %d", what, (void*)side->start,
                        (int)m->id);
   if (device_ends(side->start, bytes, m->base, m->size))
     return device_too_short(what, side->start, bytes, m->size, error);
@@ -2050,10 +2065,10 @@ bool can_access(int32_t id, const usm_memory& memory) {
 // Copies between two devices without direct access. The copy goes through the host, each half on a
 // separate queue. The function waits for both.
 int copy_staged(const usm_side* to, const usm_side* from, size_t bytes, sycl::queue& queue) {
-  std::vector<char> room(bytes);
+  std::vector<char> buffer(bytes);
   queue.wait();
-  own_queue(from->memory.id).memcpy(room.data(), from->start, bytes).wait();
-  own_queue(to->memory.id).memcpy(to->start, room.data(), bytes).wait();
+  own_queue(from->memory.id).memcpy(buffer.data(), from->start, bytes).wait();
+  own_queue(to->memory.id).memcpy(to->start, buffer.data(), bytes).wait();
   return DLPACKGEN_BACKEND_OK;
 }
 

@@ -184,7 +184,7 @@ static const struct driver_error {
   const char *name, *text;
 } driver_errors[] = {
     {1, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorInvalidValue", "the driver rejected an argument"},
-    {2, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "hipErrorOutOfMemory", "the device does not have enough memory left"},
+    {2, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "hipErrorOutOfMemory", "the device is out of memory"},
     {3, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorNotInitialized",
      "the driver is not initialized, as in a child of fork"},
     {4, DLPACKGEN_BACKEND_SHUTTING_DOWN, "hipErrorDeinitialized", "the driver is shutting down with the process"},
@@ -193,19 +193,20 @@ static const struct driver_error {
     {100, DLPACKGEN_BACKEND_NO_DEVICE, "hipErrorNoDevice",
      "the driver sees no device: none is installed, HIP_VISIBLE_DEVICES or ROCR_VISIBLE_DEVICES hides it, or this user may not open /dev/kfd"},
     {101, DLPACKGEN_BACKEND_INVALID_DEVICE, "hipErrorInvalidDevice", "there is no such device"},
-    {201, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorInvalidContext", "the context is gone or none is current"},
+    {201, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorInvalidContext", "the context was destroyed or none is current"},
     {400, DLPACKGEN_BACKEND_INVALID_STREAM, "hipErrorInvalidHandle",
-     "the handle is of no stream or event, or of another context"},
+     "the handle is not a stream or event of this context"},
     {500, DLPACKGEN_BACKEND_DRIVER_TOO_OLD, "hipErrorNotFound", "the driver lacks a function"},
     {600, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorNotReady", "the work is not done yet"},
     {700, DLPACKGEN_BACKEND_DEVICE_LOST, "hipErrorIllegalAddress",
-     "a kernel reached memory that is not its own; nothing but a new process brings the device back"},
+     "a kernel accessed invalid memory; only a new process can use the device again"},
     {709, DLPACKGEN_BACKEND_SHUTTING_DOWN, "hipErrorContextIsDestroyed", "the context is destroyed"},
     {719, DLPACKGEN_BACKEND_DEVICE_LOST, "hipErrorLaunchFailure",
-     "a kernel failed; nothing but a new process brings the device back"},
-    {801, DLPACKGEN_BACKEND_UNSUPPORTED, "hipErrorNotSupported", "the device or the driver cannot do that"},
-    {900, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnsupported", "a capture does not permit that"},
-    {901, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureInvalidated", "the capture was broken by an earlier call"},
+     "a kernel failed; only a new process can use the device again"},
+    {801, DLPACKGEN_BACKEND_UNSUPPORTED, "hipErrorNotSupported", "the device or the driver does not support that"},
+    {900, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnsupported", "a capture does not allow that"},
+    {901, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureInvalidated",
+     "the capture was invalidated by an earlier call"},
     {902, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureMerge", "two captures cannot become one"},
     {903, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnmatched", "the capture was begun on another stream"},
     {904, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureUnjoined",
@@ -217,7 +218,7 @@ static const struct driver_error {
     {907, DLPACKGEN_BACKEND_CAPTURING, "hipErrorCapturedEvent", "the event is part of a capture"},
     {908, DLPACKGEN_BACKEND_CAPTURING, "hipErrorStreamCaptureWrongThread", "the capture belongs to another thread"},
     {999, DLPACKGEN_BACKEND_UNAVAILABLE, "hipErrorUnknown",
-     "the driver failed for a reason of its own; its kernel module may not be loaded"},
+     "the driver failed for an internal reason; its kernel module may not be loaded"},
     {1052, DLPACKGEN_BACKEND_DRIVER_ERROR, "hipErrorRuntimeMemory",
      "a call for memory failed in the HSA runtime below"},
     {1053, DLPACKGEN_BACKEND_UNAVAILABLE, "hipErrorRuntimeOther", "a call failed in the HSA runtime below"},
@@ -263,12 +264,12 @@ static void device_add(dlpackgen_backend_error* error, const char* text) {
 
 static inline int device_forked(const char* title, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_FORKED,
-                     "%s was started before this process was forked off, and works in the parent alone; %s", title,
-                     "start processes by spawn, or before the first use of a device");
+                     "%s was started before this process was forked, and works only in the parent; %s", title,
+                     "start processes with spawn, or before the first use of a device");
 }
 
 static inline int device_ended(const char* title, dlpackgen_backend_error* error) {
-  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
+  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process is exiting, and %s has shut down", title);
 }
 
 /* Returns a permanent error again. */
@@ -552,7 +553,7 @@ DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code erro
     case DLPACKGEN_ERROR_TOO_LARGE: return "the tensor has more elements or bytes than 63 bits can count";
     case DLPACKGEN_ERROR_DATA_NULL: return "data is NULL though the tensor has elements";
     case DLPACKGEN_ERROR_OUT_OF_RANGE: return "elements lie before the buffer or beyond the address space";
-    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has our major version";
+    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has the supported major version";
     case DLPACKGEN_ERROR_EXCHANGE_SLOT: return "a required function of the exchange table is NULL";
   }
   return "unknown error";
@@ -749,6 +750,22 @@ DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous(const DLTensor* tensor) {
   int64_t count = 0;
   if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
   return count == 0 || dlpackgen_contiguous_suffix_(tensor, &count);
+}
+
+/**
+ * Returns 1 if the tensor is F-contiguous, column-major without gaps, else 0, by the rules of
+ * dlpackgen_is_contiguous(). The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_f_contiguous(const DLTensor* tensor) {
+  int64_t count = 0, expected = 1;
+  int32_t i = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  for (i = 0; count != 0 && i < tensor->ndim; i++) {
+    /* NULL strides mean row-major, which is column-major too if at most one extent exceeds 1. */
+    if (tensor->shape[i] != 1 && (tensor->strides ? tensor->strides[i] : 1) != expected) return 0;
+    expected *= tensor->shape[i];
+  }
+  return 1;
 }
 
 /**
@@ -1060,10 +1077,12 @@ static int device_bad_shape(const char* what, dlpackgen_error_code rule, const d
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: dimension %d has the extent %lld", what,
                        (int)mismatch->dimension, (long long)mismatch->got);
   if (rule == DLPACKGEN_ERROR_TOO_LARGE)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: the shape has more elements than 64 bits count",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                       "%s: the shape has more elements than 64 bits can "
+                       "count",
                        what);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                     "%s: %d dimensions%s; 0 to %d were expected, with their extents", what, (int)mismatch->got,
+                     "%s: %d dimensions%s; expected 0 to %d, with their extents", what, (int)mismatch->got,
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
 }
 
@@ -1088,7 +1107,7 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
                        dtype.bits, dtype.lanes);
   if (!dlpackgen_bytes_of_(count, width, &total) || total > PTRDIFF_MAX)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                       "%s: %llu elements of %llu bits are more than can be addressed", what, (unsigned long long)count,
+                       "%s: %llu elements of %llu bits exceed the address space", what, (unsigned long long)count,
                        (unsigned long long)width);
   *bytes = (size_t)total;
   return DLPACKGEN_BACKEND_OK;
@@ -1150,7 +1169,7 @@ static inline void device_return_attributes(DLDevice device, int32_t ordinal, co
 static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
                                      dlpackgen_backend_error* error) {
   if (r && tensor) return DEVICE_CHECK_GROWABLE("allocate", dlpackgen_allocation, r, flags, error);
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL in the place of the %s",
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL instead of the %s",
                      r ? "tensor" : "request");
 }
 
@@ -1167,8 +1186,7 @@ static inline void* device_new_block(const char* what, const dlpackgen_allocatio
                                      dlpackgen_backend_error* error) {
   void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
   if (!block)
-    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: the host has no memory for a tensor's extents",
-                      what);
+    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: out of host memory for a tensor's extents", what);
   return block;
 }
 
@@ -1178,19 +1196,18 @@ static inline int device_check_ours(const char* what, const DLManagedTensorVersi
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
-      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL in the place of the tensor");
+      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL instead of the tensor");
 }
 
 static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
                                        dlpackgen_backend_error* error) {
   if (pointer && info) return device_check_attributes("pointer_attributes", info, error);
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL in the place of the %s",
-                     pointer ? "answer" : "address; an empty tensor is where its maker says");
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL instead of the %s",
+                     pointer ? "answer" : "address; the device of an empty tensor is the declared one");
 }
 
 static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
-  if (!count)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
+  if (!count) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL instead of the count");
   *count = found;
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1198,8 +1215,7 @@ static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_b
 /* Checks that two tensors are contiguous and have the same number of elements of the same dtype. */
 static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t* count,
                              dlpackgen_backend_error* error) {
-  if (!to || !from)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL in the place of a tensor");
+  if (!to || !from) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL instead of a tensor");
   uint64_t other = 0;
   int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
   if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
@@ -1211,10 +1227,12 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
     return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s of the two tensors differ",
                        shapes ? "dtypes" : "shapes");
   if (*count && (!to->data || !from->data))
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements and no data",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements but no data",
                        to->data ? "source" : "destination");
   if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))
-    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s is not compact; make it so first",
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT,
+                       "copy: the %s is not compact; make it compact "
+                       "first",
                        dlpackgen_is_contiguous(to) ? "source" : "destination");
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1246,8 +1264,8 @@ static inline int device_ends(const void* start, size_t bytes, const void* base,
 static inline int device_too_short(const char* what, const void* start, size_t bytes, size_t size,
                                    dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
-                     "%s has %llu bytes at %p, and its memory, of %llu, ends before", what, (unsigned long long)bytes,
-                     start, (unsigned long long)size);
+                     "%s has %llu bytes at %p, beyond the end of its memory of %llu bytes", what,
+                     (unsigned long long)bytes, start, (unsigned long long)size);
 }
 
 /* Streams: their numbers, their devices, and their ordering. Part of the backend's C file. */
@@ -1291,9 +1309,8 @@ static int numbers_read(int64_t number, int handles, dlpackgen_stream* stream) {
 /* Checks a device type with its own streams. */
 static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
   if ((int)device.device_type == BACKEND_device) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
-                     "%s: device type %d; the streams of %s are those of type %d", what, (int)device.device_type,
-                     BACKEND_TITLE, BACKEND_device);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "%s: device type %d; the streams of %s have type %d",
+                     what, (int)device.device_type, BACKEND_TITLE, BACKEND_device);
 }
 
 /* Checks a stream for work. */
@@ -1305,13 +1322,13 @@ static int device_check_ordered(const char* what, const dlpackgen_stream* stream
 /* Checks that the output parameter for a stream is present. */
 static int device_check_place(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (stream) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of the stream", what);
 }
 
 static int device_reject_number(int64_t number, const char* accepted, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
-                     "stream_from_dlpack: the number %lld stands for no stream of %s; %s", (long long)number,
-                     BACKEND_TITLE, accepted);
+                     "stream_from_dlpack: the number %lld is not a stream of %s; %s", (long long)number, BACKEND_TITLE,
+                     accepted);
 }
 
 /* Returns a source's handle for a device; NULL is the default stream. */
@@ -1322,7 +1339,7 @@ static int device_current(const dlpackgen_stream_source* source, DLDevice device
     const int failed = source->current(source->state, device, handle);
     if (failed)
       return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
-                         "current_work_stream: the program's callback gave the error %d", failed);
+                         "current_work_stream: the program's callback returned the error %d", failed);
   } else if (source && source->handles && (size_t)device.device_id < source->count) {
     *handle = source->handles[device.device_id];
   }
@@ -1366,9 +1383,9 @@ static inline void device_add_result(dlpackgen_backend_error* error, const char*
 #include <windows.h>
 
 /* Only system folders and the program's folder are searched, not the current one. */
-static void* device_open(const char* name, char* why, size_t room) {
+static void* device_open(const char* name, char* why, size_t capacity) {
   HMODULE found = LoadLibraryExA(name, NULL, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
-  if (!found) snprintf(why, room, "%s: Windows gives the error %lu", name, (unsigned long)GetLastError());
+  if (!found) snprintf(why, capacity, "%s: Windows error %lu", name, (unsigned long)GetLastError());
   return (void*)found;
 }
 
@@ -1416,10 +1433,10 @@ static inline int device_detach(void (*work)(void)) {
 
 /* Its symbols are not global, and it is never closed, because drivers leave threads and handlers
  * behind. */
-static void* device_open(const char* name, char* why, size_t room) {
+static void* device_open(const char* name, char* why, size_t capacity) {
   void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   const char* text = found ? NULL : dlerror();
-  if (!found) snprintf(why, room, "%s", text ? text : name);
+  if (!found) snprintf(why, capacity, "%s", text ? text : name);
   return found;
 }
 
@@ -1457,10 +1474,10 @@ static inline int device_detach(void (*work)(void)) {
 
 /* Opens the first available library of several, but prefers one that is already open: two versions
  * of a driver in one process cannot use each other's memory. */
-static inline void* device_open_one(const char* const* names, char* why, size_t room) {
+static inline void* device_open_one(const char* const* names, char* why, size_t capacity) {
   void* found = NULL;
   for (const char* const* name = names; *name && !found; name++) found = device_opened(*name);
-  for (const char* const* name = names; *name && !found; name++) found = device_open(*name, why, room);
+  for (const char* const* name = names; *name && !found; name++) found = device_open(*name, why, capacity);
   return found;
 }
 
@@ -1482,8 +1499,7 @@ static int device_open_driver(const char* what, void** library, dlpackgen_backen
   *library = device_open_one(driver_libraries, why, sizeof why);
   if (*library) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_DRIVER_NOT_FOUND,
-                     "%s is not installed, or not where libraries are found: %s; install %s", what, why,
-                     BACKEND_PACKAGE);
+                     "%s is not installed, or not in the library path: %s; install %s", what, why, BACKEND_PACKAGE);
 }
 
 /* Finds a function by its plain name. */
@@ -1569,9 +1585,9 @@ static driver_result streams_begin(void);
 /* Reports a result of the driver, preceded by the operation. */
 DEVICE_FORMAT(3, 4)
 static int streams_fail(dlpackgen_backend_error* error, driver_result result, const char* format, ...) {
-  dlpackgen_backend_error room;
+  dlpackgen_backend_error buffer;
   va_list values;
-  if (!error) error = &room;
+  if (!error) error = &buffer;
   va_start(values, format);
   device_vfail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, (int32_t)result, format, values);
   va_end(values);
@@ -1595,10 +1611,10 @@ static int streams_version(void* library, dlpackgen_backend_error* error) {
                        "the library does not export %s: it is not the driver, or too old; install %s",
                        driver_functions[0].plain, BACKEND_PACKAGE);
   const driver_result result = streams.driver.driver_version(&streams.version);
-  if (result) return streams_fail(error, result, "the driver does not tell its version");
+  if (result) return streams_fail(error, result, "the driver does not report its version");
   if (streams.version < DRIVER_OLDEST)
     return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
-                       "the driver is of version %d, and %d is the oldest that is used; update %s", streams.version,
+                       "the driver has version %d, but %d or newer is required; update %s", streams.version,
                        DRIVER_OLDEST, BACKEND_PACKAGE);
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1607,20 +1623,18 @@ static int streams_resolve(void* library, dlpackgen_backend_error* error) {
   const struct driver_function* missing = device_resolve(library, &streams.driver, streams_find);
   if (!missing) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
-                     "the driver, of version %d, lacks %s as of version %d; update %s", streams.version,
-                     missing->symbol, missing->since, BACKEND_PACKAGE);
+                     "the driver of version %d lacks %s of version %d; update %s", streams.version, missing->symbol,
+                     missing->since, BACKEND_PACKAGE);
 }
 
 static int streams_start(dlpackgen_backend_error* error) {
   driver_result result = streams_begin();
   if (!result) result = streams.driver.device_count(&streams.count);
-  if (result) return streams_fail(error, result, "the driver, of version %d, does not start", streams.version);
+  if (result) return streams_fail(error, result, "the driver of version %d does not start", streams.version);
   if (streams.count < 1)
-    return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE, "the driver, of version %d, counts no device",
-                       streams.version);
+    return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE, "the driver of version %d has no device", streams.version);
   streams.devices = calloc((size_t)streams.count, sizeof *streams.devices);
-  if (!streams.devices)
-    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "no memory of the host to start with");
+  if (!streams.devices) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "out of host memory while starting");
   return DLPACKGEN_BACKEND_OK;
 }
 
@@ -1787,7 +1801,7 @@ static int streams_special(driver_stream stream) {
 
 /* Checks that a stream belongs to its device. The default streams belong to all devices. */
 static int streams_check(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
   int code = streams_check_device(what, stream->device, error);
   driver_stream handle = streams_handle(stream->handle);
   if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || streams_special(handle)) return code;
@@ -1846,7 +1860,7 @@ static int streams_capture(const char* what, driver_stream stream, struct stream
   if (result) return streams_fail(error, result, "%s: the stream %p", what, (void*)stream);
   if (capture->status == DRIVER_capture_none || capture->status == DRIVER_capture_active) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
-                     "%s: the capture of the stream %p was broken by an earlier call", what, (void*)stream);
+                     "%s: the capture of the stream %p was invalidated by an earlier call", what, (void*)stream);
 }
 
 /* Rejects a stream that is captured. */
@@ -1876,8 +1890,8 @@ static int streams_check_captures(const struct streams_capture* consumer, const 
   if (consumer->status == producer->status && consumer->id == producer->id) return DLPACKGEN_BACKEND_OK;
   const char* which = consumer->status == producer->status ? "the two streams are captured into two graphs"
                       : consumer->status == DRIVER_capture_none
-                          ? "the producer's stream is captured and the consumer's is not"
-                          : "the consumer's stream is captured and the producer's is not";
+                          ? "the producer's stream is captured, but the consumer's is not"
+                          : "the consumer's stream is captured, but the producer's is not";
   return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
                      "stream_wait: %s; order them in the graph, and pass -1 as the stream", which);
 }
@@ -1962,13 +1976,13 @@ static int streams_check_memory(const void* pointer, const struct streams_attrib
                                 dlpackgen_backend_error* error) {
   if (a->ordinal < 0 || a->ordinal >= streams.count)
     return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR,
-                       "pointer_attributes of %p: the driver names device %d of %d", pointer, a->ordinal,
+                       "pointer_attributes of %p: the driver reports device %d of %d", pointer, a->ordinal,
                        streams.count);
   if (!a->mapped && !a->context)
     return device_fail(
         error, DLPACKGEN_BACKEND_NOT_MAPPED,
-        "pointer_attributes of %p: there is no memory at the address: it is reserved only, or a graph's %s", pointer,
-        "own, which has memory while the graph runs; hand out memory that was allocated outside of captures");
+        "pointer_attributes of %p: there is no memory at the address: it is only reserved, or a graph's %s", pointer,
+        "own, which has memory while the graph runs; export memory that was allocated outside of captures");
   return streams_check_context(pointer, a, error);
 }
 
@@ -1993,10 +2007,9 @@ static int streams_classify(const void* pointer, const struct streams_attributes
     info->device.device_id = a->ordinal;
     code = streams_check_memory(pointer, a, error);
   } else {
-    code =
-        device_fail(error, DLPACKGEN_BACKEND_NOT_LINEAR,
-                    "pointer_attributes of %p: an array of textures or another memory of type %u, not a run of bytes",
-                    pointer, a->type);
+    code = device_fail(error, DLPACKGEN_BACKEND_NOT_LINEAR,
+                       "pointer_attributes of %p: a texture array or other memory of type %u, not linear memory",
+                       pointer, a->type);
   }
   return code;
 }
@@ -2350,8 +2363,7 @@ static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
   driver_pool pool = NULL;
   if (!streams_has_pools(ordinal) || !streams.driver.pool_default || !streams.driver.pool_access)
     return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED,
-                       "allocate: device %d has no pools, whose memory alone other devices can be let reach",
-                       (int)ordinal);
+                       "allocate: device %d has no memory pools, which access by other devices requires", (int)ordinal);
   driver_result result = streams.driver.pool_default(&pool, ordinal);
   for (int32_t peer = 0; !result && peer < streams.count; peer++) {
     int can = 0;
@@ -2359,9 +2371,9 @@ static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
     const struct streams_access access = {DRIVER_location_device, peer, DRIVER_access_read_write};
     result = streams.driver.pool_access(pool, (const void*)&access, 1);
   }
-  return result
-             ? streams_fail(error, result, "allocate: letting other devices reach the pool of device %d", (int)ordinal)
-             : DLPACKGEN_BACKEND_OK;
+  return result ? streams_fail(error, result, "allocate: allowing other devices to access the pool of device %d",
+                               (int)ordinal)
+                : DLPACKGEN_BACKEND_OK;
 }
 
 /* Checks the request. */
@@ -2372,7 +2384,7 @@ static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backen
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the types %s",
                        type, BACKEND_TITLE, BACKEND_TYPES);
   if (r->device.device_id == 0) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "allocate: device type %d has the id 0 alone, not %d",
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "allocate: device type %d has only the id 0, not %d",
                      type, (int)r->device.device_id);
 }
 

@@ -84,12 +84,12 @@ static void device_add(dlpackgen_backend_error* error, const char* text) {
 
 static inline int device_forked(const char* title, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_FORKED,
-                     "%s was started before this process was forked off, and works in the parent alone; %s", title,
-                     "start processes by spawn, or before the first use of a device");
+                     "%s was started before this process was forked, and works only in the parent; %s", title,
+                     "start processes with spawn, or before the first use of a device");
 }
 
 static inline int device_ended(const char* title, dlpackgen_backend_error* error) {
-  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
+  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process is exiting, and %s has shut down", title);
 }
 
 /* Returns a permanent error again. */
@@ -373,7 +373,7 @@ DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code erro
     case DLPACKGEN_ERROR_TOO_LARGE: return "the tensor has more elements or bytes than 63 bits can count";
     case DLPACKGEN_ERROR_DATA_NULL: return "data is NULL though the tensor has elements";
     case DLPACKGEN_ERROR_OUT_OF_RANGE: return "elements lie before the buffer or beyond the address space";
-    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has our major version";
+    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has the supported major version";
     case DLPACKGEN_ERROR_EXCHANGE_SLOT: return "a required function of the exchange table is NULL";
   }
   return "unknown error";
@@ -570,6 +570,22 @@ DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous(const DLTensor* tensor) {
   int64_t count = 0;
   if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
   return count == 0 || dlpackgen_contiguous_suffix_(tensor, &count);
+}
+
+/**
+ * Returns 1 if the tensor is F-contiguous, column-major without gaps, else 0, by the rules of
+ * dlpackgen_is_contiguous(). The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_f_contiguous(const DLTensor* tensor) {
+  int64_t count = 0, expected = 1;
+  int32_t i = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  for (i = 0; count != 0 && i < tensor->ndim; i++) {
+    /* NULL strides mean row-major, which is column-major too if at most one extent exceeds 1. */
+    if (tensor->shape[i] != 1 && (tensor->strides ? tensor->strides[i] : 1) != expected) return 0;
+    expected *= tensor->shape[i];
+  }
+  return 1;
 }
 
 /**
@@ -881,10 +897,12 @@ static int device_bad_shape(const char* what, dlpackgen_error_code rule, const d
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: dimension %d has the extent %lld", what,
                        (int)mismatch->dimension, (long long)mismatch->got);
   if (rule == DLPACKGEN_ERROR_TOO_LARGE)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: the shape has more elements than 64 bits count",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                       "%s: the shape has more elements than 64 bits can "
+                       "count",
                        what);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                     "%s: %d dimensions%s; 0 to %d were expected, with their extents", what, (int)mismatch->got,
+                     "%s: %d dimensions%s; expected 0 to %d, with their extents", what, (int)mismatch->got,
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
 }
 
@@ -909,7 +927,7 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
                        dtype.bits, dtype.lanes);
   if (!dlpackgen_bytes_of_(count, width, &total) || total > PTRDIFF_MAX)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                       "%s: %llu elements of %llu bits are more than can be addressed", what, (unsigned long long)count,
+                       "%s: %llu elements of %llu bits exceed the address space", what, (unsigned long long)count,
                        (unsigned long long)width);
   *bytes = (size_t)total;
   return DLPACKGEN_BACKEND_OK;
@@ -971,7 +989,7 @@ static inline void device_return_attributes(DLDevice device, int32_t ordinal, co
 static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
                                      dlpackgen_backend_error* error) {
   if (r && tensor) return DEVICE_CHECK_GROWABLE("allocate", dlpackgen_allocation, r, flags, error);
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL in the place of the %s",
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL instead of the %s",
                      r ? "tensor" : "request");
 }
 
@@ -988,8 +1006,7 @@ static inline void* device_new_block(const char* what, const dlpackgen_allocatio
                                      dlpackgen_backend_error* error) {
   void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
   if (!block)
-    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: the host has no memory for a tensor's extents",
-                      what);
+    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: out of host memory for a tensor's extents", what);
   return block;
 }
 
@@ -999,19 +1016,18 @@ static inline int device_check_ours(const char* what, const DLManagedTensorVersi
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
-      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL in the place of the tensor");
+      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL instead of the tensor");
 }
 
 static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
                                        dlpackgen_backend_error* error) {
   if (pointer && info) return device_check_attributes("pointer_attributes", info, error);
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL in the place of the %s",
-                     pointer ? "answer" : "address; an empty tensor is where its maker says");
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL instead of the %s",
+                     pointer ? "answer" : "address; the device of an empty tensor is the declared one");
 }
 
 static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
-  if (!count)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
+  if (!count) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL instead of the count");
   *count = found;
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1019,8 +1035,7 @@ static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_b
 /* Checks that two tensors are contiguous and have the same number of elements of the same dtype. */
 static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t* count,
                              dlpackgen_backend_error* error) {
-  if (!to || !from)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL in the place of a tensor");
+  if (!to || !from) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL instead of a tensor");
   uint64_t other = 0;
   int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
   if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
@@ -1032,10 +1047,12 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
     return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s of the two tensors differ",
                        shapes ? "dtypes" : "shapes");
   if (*count && (!to->data || !from->data))
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements and no data",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements but no data",
                        to->data ? "source" : "destination");
   if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))
-    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s is not compact; make it so first",
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT,
+                       "copy: the %s is not compact; make it compact "
+                       "first",
                        dlpackgen_is_contiguous(to) ? "source" : "destination");
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1237,7 +1254,7 @@ static int shm_resize(int fd, size_t size, dlpackgen_backend_error* error) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
     return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY,
-                       "allocate: %zu bytes are more than RLIMIT_FSIZE lets this process have: %llu", size,
+                       "allocate: %zu bytes exceed RLIMIT_FSIZE of this process: %llu", size,
                        (unsigned long long)limit.rlim_cur);
   int result;
   do result = ftruncate(fd, (off_t)size);
@@ -1269,7 +1286,7 @@ static int shm_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpac
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "allocate: there is no device %d; the CPU is 0",
                        (int)r->device.device_id);
   if (r->stream)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "allocate: the CPU has no streams; give NULL");
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "allocate: the CPU has no streams; pass NULL");
   const int code = device_check_size(r, bytes, error);
   if (code) return code;
   memset(&t, 0, sizeof t);
@@ -1282,7 +1299,7 @@ static int shm_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpac
                        "allocate: a dtype of code %d, %d bits and %d lanes: %s", r->dtype.code, r->dtype.bits,
                        r->dtype.lanes, dlpackgen_error_string(rule));
   if (*bytes > PTRDIFF_MAX - SHM_DATA)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: %zu bytes are more than can be addressed",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: %zu bytes exceed the address space",
                        *bytes);
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1342,7 +1359,7 @@ static int shm_check_socket(const char* what, int socket, dlpackgen_backend_erro
     return DLPACKGEN_SHM_SOCKET;
   }
   if (domain == AF_UNIX) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_SHM_SOCKET, "%s: a socket of family %d; a Unix socket (%d) was expected", what,
+  return device_fail(error, DLPACKGEN_SHM_SOCKET, "%s: a socket of family %d; expected a Unix socket (%d)", what,
                      domain, AF_UNIX);
 }
 
@@ -1386,7 +1403,7 @@ static int shm_seal(int fd, uint32_t flags, dlpackgen_backend_error* error) {
     return shm_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, errno, "send: this kernel does not seal the memory");
   const int seals = fcntl(fd, F_GET_SEALS);
   if (seals < 0 || (seals & SHM_SIZE_SEALS) != SHM_SIZE_SEALS)
-    return device_fail(error, DLPACKGEN_SHM_NOT_SEALED, "send: the memory has the seals %#x; %#x were expected",
+    return device_fail(error, DLPACKGEN_SHM_NOT_SEALED, "send: the memory has the seals %#x; expected %#x",
                        (unsigned)seals, (unsigned)SHM_SIZE_SEALS);
   if (reads && !(seals & SHM_WRITE_SEALS))
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
@@ -1420,7 +1437,7 @@ static int shm_send_empty(int socket, const DLTensor* t, uint32_t flags, dlpackg
 static int shm_send(int socket, const DLTensor* tensor, uint32_t flags, dlpackgen_backend_error* error) {
   if (!tensor || (flags & ~(uint32_t)DLPACKGEN_SHM_READ_ONLY))
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "send: %s",
-                       tensor ? "unknown flags; there is DLPACKGEN_SHM_READ_ONLY" : "NULL in the place of the tensor");
+                       tensor ? "unknown flags; expected DLPACKGEN_SHM_READ_ONLY" : "NULL instead of the tensor");
   uint64_t count;
   int code = shm_check_socket("send", socket, error);
   if (!code) code = device_elements("send", tensor->ndim, tensor->shape, &count, error);
@@ -1428,7 +1445,7 @@ static int shm_send(int socket, const DLTensor* tensor, uint32_t flags, dlpackge
   if (count == 0) return shm_send_empty(socket, tensor, flags, error);
   struct shm_block* block = shm_find((const char*)tensor->data + tensor->byte_offset);
   if (!block || !shm_is_whole(&block->tensor.dl_tensor, tensor))
-    return device_fail(error, DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE, "send: %s; copy it into one of alloc",
+    return device_fail(error, DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE, "send: %s; copy it into a tensor of allocate",
                        block ? "a part or another view of a shared tensor" : "the tensor is not in shared memory");
   code = shm_seal(block->fd, flags, error);
   return code ? code : shm_send_fd(socket, block->fd, error);
@@ -1496,8 +1513,7 @@ static int shm_receive_fd(int socket, int* fd, dlpackgen_backend_error* error) {
     return device_fail(error, DLPACKGEN_SHM_CLOSED, "receive: the peer closed the socket");
   return device_fail(
       error, DLPACKGEN_SHM_INVALID_MESSAGE,
-      "receive: a message of %d bytes, %d descriptors%s; one byte that send writes and one descriptor were "
-      "expected",
+      "receive: a message of %d bytes, %d descriptors%s; expected one byte that send writes, and one descriptor",
       (int)n, count, message.msg_flags & MSG_CTRUNC ? " and more that did not fit, or that RLIMIT_NOFILE forbids" : "");
 }
 
@@ -1509,13 +1525,12 @@ static int shm_check_fd(int fd, off_t* size, int* writable, dlpackgen_backend_er
   if (seals < 0 || mode < 0 || fstat(fd, &status) < 0 || fstatfs(fd, &filesystem) < 0)
     return shm_fail(error, DLPACKGEN_SHM_DESCRIPTOR, errno, "receive: the descriptor is not of a memfd");
   if (filesystem.f_type != SHM_TMPFS || !S_ISREG(status.st_mode)) /* huge pages may run out under a reader */
-    return device_fail(
-        error, DLPACKGEN_SHM_DESCRIPTOR,
-        "receive: the descriptor is of a file system of type %#lx; a memfd in ordinary pages was expected",
-        (unsigned long)filesystem.f_type);
+    return device_fail(error, DLPACKGEN_SHM_DESCRIPTOR,
+                       "receive: the descriptor is of a file system of type %#lx; expected a memfd in ordinary pages",
+                       (unsigned long)filesystem.f_type);
   if ((seals & SHM_SIZE_SEALS) != SHM_SIZE_SEALS)
     return device_fail(error, DLPACKGEN_SHM_NOT_SEALED,
-                       "receive: the memory has the seals %#x; without all of %#x its peer could cut it off",
+                       "receive: the memory has the seals %#x; without all of %#x the peer could shrink it",
                        (unsigned)seals, (unsigned)SHM_SIZE_SEALS);
   *size = status.st_size;
   *writable = !(seals & SHM_WRITE_SEALS) && (mode & O_ACCMODE) == O_RDWR;
@@ -1541,7 +1556,7 @@ static int shm_open_fd(int fd, struct shm_block** block, dlpackgen_backend_error
   if (code) return code;
   if (bytes > INT64_MAX - SHM_DATA || size != bytes + SHM_DATA)
     return device_fail(error, DLPACKGEN_SHM_SIZE,
-                       "receive: the memory has %lld bytes; its header says %lld of elements, behind %d",
+                       "receive: the memory has %lld bytes; its header declares %lld of elements after the first %d",
                        (long long)size, (long long)bytes, SHM_DATA);
   const dlpackgen_allocation described = {
       sizeof described, {kDLCPU, 0}, header.dtype, header.ndim, header.shape, NULL, 0};
@@ -1555,8 +1570,7 @@ static int shm_open_fd(int fd, struct shm_block** block, dlpackgen_backend_error
 static int shm_receive(int socket, DLManagedTensorVersioned** tensor, dlpackgen_backend_error* error) {
   struct shm_block* block = NULL;
   int fd = -1;
-  if (!tensor)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "receive: NULL in the place of the tensor");
+  if (!tensor) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "receive: NULL instead of the tensor");
   *tensor = NULL;
   int code = shm_check_socket("receive", socket, error);
   if (!code) code = shm_receive_fd(socket, &fd, error);
@@ -1595,22 +1609,21 @@ static int shm_check_device(const char* what, DLDevice device, dlpackgen_backend
   if (device.device_type == kDLCPU && device.device_id == 0) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, device.device_type == kDLCPU ? DLPACKGEN_BACKEND_INVALID_DEVICE : DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
-      "%s: a stream of device type %d with the id %d; the CPU (1) with the id 0 was expected", what,
+      "%s: a stream of device type %d with the id %d; expected the CPU (1) with the id 0", what,
       (int)device.device_type, (int)device.device_id);
 }
 
 static int shm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
   if (stream->handle)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p; the CPU has none but NULL", what,
-                       stream->handle);
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p; the only one of the CPU is NULL",
+                       what, stream->handle);
   return shm_check_device(what, stream->device, error);
 }
 
 static int shm_return_stream(const char* what, DLDevice device, dlpackgen_stream* stream,
                              dlpackgen_backend_error* error) {
-  if (!stream)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of the stream", what);
   const int code = shm_check_device(what, device, error);
   memset(stream, 0, sizeof *stream);
   stream->device = device;
@@ -1628,7 +1641,7 @@ static int shm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpack
                                   dlpackgen_backend_error* error) {
   if (number)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
-                       "stream_from_dlpack: the number %lld; a CPU's stream is None alone", (long long)*number);
+                       "stream_from_dlpack: the number %lld; the only stream of the CPU is None", (long long)*number);
   return shm_return_stream("stream_from_dlpack", device, stream, error);
 }
 
@@ -1661,7 +1674,7 @@ static int shm_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_st
   char* target = (char*)to->data + to->byte_offset;
   const struct shm_block* block = shm_find(target);
   if (block && block->tensor.flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the target was received read-only");
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the destination was received read-only");
   memmove(target, (const char*)from->data + from->byte_offset, bytes);
   return DLPACKGEN_BACKEND_OK;
 }

@@ -12,7 +12,7 @@ import (
 
 // errOff has the code of a missing driver.
 var errOff = &Error{Code: 1,
-	Message: "shm: this program was built for another system than Linux, without cgo, or with the tag nodevice; build " +
+	Message: "shm: this program was built for a system other than Linux, without cgo, or with the tag nodevice; build " +
 		"it " +
 		"with cgo, for Linux"}
 

@@ -11,11 +11,11 @@ import (
 )
 
 // lent retains exports until C deletes them.
-type lent []uintptr
+type exported []uintptr
 
-func (l lent) add(i int, p *dlpack.DLManagedTensorVersioned) { l[i] = uintptr(unsafe.Pointer(p)) }
+func (l exported) add(i int, p *dlpack.DLManagedTensorVersioned) { l[i] = uintptr(unsafe.Pointer(p)) }
 
-func (l lent) deleteAll(n int) { deleteAll(l[:n]) }
+func (l exported) deleteAll(n int) { deleteAll(l[:n]) }
 
 // exports are the pairs for the calls of a producer in Go. The consumers' calls are not timed here.
 func exports() []pair.Pair {
@@ -39,7 +39,7 @@ func exportBuffers() pair.Pair {
 		must(err)
 		buffers[i] = b
 	}
-	bare, out := bareBuffers(chunk), make(lent, chunk)
+	bare, out := bareBuffers(chunk), make(exported, chunk)
 	return pair.Pair{Name: "export", Limit: floor, What: "Buffer.Export, no pin",
 		Than: "an atomic add, the struct, in Go",
 		Ours: pair.Chunks(chunk, nil, func(n int) {
@@ -64,7 +64,7 @@ func exportShared() pair.Pair {
 	first, err := b.Export() // takes the data of one consumer
 	must(err)
 	check(first != nil, "Buffer.Export")
-	list, out, shared := bareSlots(), make(lent, chunk), bareBuffers(1)[0]
+	list, out, shared := bareSlots(), make(exported, chunk), bareBuffers(1)[0]
 	return pair.Pair{Name: "export-shared", Limit: floor, What: "Buffer.Export, not the first",
 		Than: "an atomic add, a slot, the struct, in Go",
 		Ours: pair.Chunks(chunk, nil, func(n int) {
@@ -91,7 +91,7 @@ func exportPinned() pair.Pair {
 			sets[i][j] = make([]float32, 6)
 		}
 	}
-	turn, list, out := 0, bareSlots(), make(lent, chunk)
+	turn, list, out := 0, bareSlots(), make(exported, chunk)
 	swap := func(int) { turn ^= 1 }
 	return pair.Pair{Name: "export-pin", Limit: floor, What: "Export, another slice",
 		Than: "a slot, Unpin, Pin, the struct, in Go",
@@ -114,7 +114,7 @@ func exportPinned() pair.Pair {
 // exportAgain exports a slice that is already pinned.
 func exportAgain() pair.Pair {
 	data := make([]float32, 6)
-	list, out := bareSlots(), make(lent, chunk)
+	list, out := bareSlots(), make(exported, chunk)
 	return pair.Pair{Name: "export-again", Limit: floor, What: "Export, the same slice",
 		Than: "a slot, the struct, in Go",
 		Ours: pair.Chunks(chunk, nil, func(n int) {
@@ -135,7 +135,7 @@ func exportAgain() pair.Pair {
 
 // deleters are the pairs for the deleter calls of a consumer in C.
 func deleters() []pair.Pair {
-	data, list, out := make([]float32, 6), bareSlots(), make(lent, threaded)
+	data, list, out := make([]float32, 6), bareSlots(), make(exported, threaded)
 	ours := func(n int) {
 		for i := range n {
 			p, err := dlpack.Export(data, 2, 3)
@@ -157,7 +157,7 @@ func deleters() []pair.Pair {
 	}
 }
 
-func (l lent) onThread(fill func(n int)) pair.Work {
+func (l exported) onThread(fill func(n int)) pair.Work {
 	return func(n int) (total time.Duration) {
 		for left := n; left > 0; left -= threaded {
 			count := min(left, threaded)

@@ -22,8 +22,8 @@ func TestMethodsThatNothingCallsAreNotLinked(t *testing.T) {
 	program := filepath.Join(t.TempDir(), "dlpackgen")
 	build := exec.Command("go", "build", "-o", program, "./cmd/dlpackgen")
 	build.Dir = golden.Root(t)
-	said, err := build.CombinedOutput()
-	require.NoError(t, err, "%s", said)
+	printed, err := build.CombinedOutput()
+	require.NoError(t, err, "%s", printed)
 	symbols, err := exec.Command("go", "tool", "nm", program).Output()
 	require.NoError(t, err)
 	const flags = " github.com/spf13/pflag.(*FlagSet)."

@@ -290,8 +290,8 @@ DLPACKGEN_SLOW static int dlpackgen_raise(int status, const struct dlpackgen_mes
 /* Sets an exception about an argument, with a text whose reference it takes over. */
 static void dlpackgen_set_text(const struct dlpackgen_function* function, int argument, PyObject* kind,
                                PyObject* text) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message where = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message where = dlpackgen_message_in(buffer, sizeof buffer);
   const struct dlpackgen_site at = dlpackgen_site_of(function, argument);
   dlpackgen_put_site(&where, &at);
   PyObject* which = text ? dlpackgen_message_text(&where) : NULL;
@@ -382,10 +382,10 @@ static int dlpackgen_failed(PyObject* kind, const char* otherwise) {
 }
 
 /* Returns text such as "cuda:0". */
-static const char* dlpackgen_device_text(DLDevice device, char room[32]) {
-  struct dlpackgen_message text = dlpackgen_message_in(room, 32);
+static const char* dlpackgen_device_text(DLDevice device, char buffer[32]) {
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, 32);
   dlpackgen_put_device(&text, device);
-  return room;
+  return buffer;
 }
 
 /* Converts an exception of a producer's __dlpack__ to the BufferError that the array API specifies
@@ -477,8 +477,8 @@ DLPACKGEN_SLOW static int dlpackgen_reject(const char* format, ...) {
 
 /* Rejects a tensor with too many dimensions, which DLPack allows. */
 DLPACKGEN_SLOW static int dlpackgen_reject_dimensions(long long ndim) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   dlpackgen_put_dimensions(&text, ndim);
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
@@ -527,8 +527,8 @@ static inline int dlpackgen_has_elements(const struct dlpackgen_memory* memory) 
 
 DLPACKGEN_SLOW static int dlpackgen_reject_stride(const struct dlpackgen_memory* memory, int i, int size) {
   return dlpackgen_reject(
-      "stride %zd of dimension %d is not a multiple of the %d bytes of an element, so DLPack, which "
-      "counts strides in elements, cannot describe it: make a copy",
+      "stride %zd of dimension %d is not a multiple of the %d bytes of an element, so DLPack, which counts strides in "
+      "elements, cannot describe it: pass a copy",
       memory->strides[i], i, size);
 }
 
@@ -838,7 +838,7 @@ static int dlpackgen_np_open(PyObject* type) {
   return 1;
 }
 
-#define DLPACKGEN_NP_SWAPPED "has the other byte order: pass a.astype(a.dtype.newbyteorder('='))"
+#define DLPACKGEN_NP_SWAPPED "is not in native byte order: pass a.astype(a.dtype.newbyteorder('='))"
 
 /* Reports why a dtype is not supported. */
 DLPACKGEN_SLOW static int dlpackgen_np_reject(PyObject* object, const char* why) {
@@ -852,14 +852,20 @@ DLPACKGEN_SLOW static int dlpackgen_np_reject(PyObject* object, const char* why)
 
 static int dlpackgen_np_reject_kind(PyObject* object, char kind) {
   switch (kind) {
-    case 'O': return dlpackgen_np_reject(object, "holds Python objects, which DLPack has no type for");
+    case 'O': return dlpackgen_np_reject(object, "holds Python objects, which DLPack does not support");
     case 'S':
     case 'U':
-    case 'T': return dlpackgen_np_reject(object, "is text, which DLPack has no type for");
-    case 'V': return dlpackgen_np_reject(object, "is structured, which DLPack has no type for: pass one of its fields");
+    case 'T': return dlpackgen_np_reject(object, "is text, which DLPack does not support");
+    case 'V':
+      return dlpackgen_np_reject(object,
+                                 "is structured, which DLPack does not support: pass one of its "
+                                 "fields");
     case 'M':
-    case 'm': return dlpackgen_np_reject(object, "is a time, which DLPack has no type for: pass .view('int64')");
-    default: return dlpackgen_np_reject(object, "is a long double, whose format DLPack cannot name: convert it");
+    case 'm':
+      return dlpackgen_np_reject(object,
+                                 "is a date or time, which DLPack does not support: pass "
+                                 ".view('int64')");
+    default: return dlpackgen_np_reject(object, "is a long double, which DLPack does not support: convert it");
   }
 }
 
@@ -899,8 +905,7 @@ static int dlpackgen_np_reject_subclass(PyObject* object) {
   const int has_mask = PyObject_HasAttrString((PyObject*)Py_TYPE(object), "mask") &&
                        PyObject_HasAttrString((PyObject*)Py_TYPE(object), "filled");
   if (!has_mask) return 0;
-  return dlpackgen_reject(
-      "it is a masked array, and a tensor cannot say which elements are masked: pass a.filled(...)");
+  return dlpackgen_reject("it is a masked array, but DLPack has no masks: pass a.filled(...)");
 }
 
 static const struct dlpackgen_native_reader dlpackgen_reader_numpy = {
@@ -929,7 +934,7 @@ static int dlpackgen_cupy_numbers(PyObject* object, const char* name, Py_ssize_t
   Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
   if (count < 0) dlpackgen_reject("its %s is not a tuple", name);
   else if (count > DLPACKGEN_MAX_NDIM)
-    count = dlpackgen_reject("%zd dimensions are more than the %d that are served", count, DLPACKGEN_MAX_NDIM);
+    count = dlpackgen_reject("it has %zd dimensions; at most %d are supported", count, DLPACKGEN_MAX_NDIM);
   for (Py_ssize_t i = 0; i < count; i++) numbers[i] = PyLong_AsSsize_t(PyTuple_GetItem(tuple, i));
   Py_DECREF(tuple);
   return PyErr_Occurred() ? -1 : (int)count;
@@ -941,8 +946,7 @@ static int dlpackgen_cupy_device(PyObject* object, DLDevice* device) {
   int type = 0, id = 0;
   PyObject* pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
   if (!pair) return -1;
-  if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)
-    dlpackgen_reject("its __dlpack_device__ gave no pair of integers");
+  if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) dlpackgen_reject(DLPACKGEN_TEXT_NO_DEVICE);
   else PyArg_ParseTuple(pair, "ii", &type, &id);
   Py_DECREF(pair);
   device->device_type = (DLDeviceType)type;
@@ -1025,11 +1029,11 @@ static int dlpackgen_cupy_stream(DLDevice device, void** stream) {
   PyObject* current = ask ? PyObject_CallFunction(ask, "i", ordinal) : NULL;
   PyObject* handle = current ? PyObject_GetAttrString(current, "ptr") : NULL;
   *stream = handle ? PyLong_AsVoidPtr(handle) : NULL;
-  const int told = handle && !PyErr_Occurred();
+  const int reported = handle && !PyErr_Occurred();
   Py_XDECREF(handle);
   Py_XDECREF(current);
   Py_XDECREF(ask);
-  return told ? 0 : -1;
+  return reported ? 0 : -1;
 }
 
 /* Calls a function of cupy.cuda with a number. */
@@ -1111,7 +1115,7 @@ static int dlpackgen_jax_without_buffer(PyObject* object) {
 }
 
 static int dlpackgen_jax_reject_write(void) {
-  return dlpackgen_reject("arrays of JAX are immutable, and this argument is written to");
+  return dlpackgen_reject("JAX arrays are immutable, but the parameter is writable");
 }
 
 /* The buffer protocol waits until the values are computed, unlike unsafe_buffer_pointer(). */
@@ -1134,7 +1138,7 @@ static int dlpackgen_jax_reject_tracer(PyObject* object) {
   PyObject* name = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__name__");
   if (!name) return -1;
   dlpackgen_reject(
-      "it is a tracer of JAX (%S), which has no values: call this outside of jit, vmap and grad, or by "
+      "it is a JAX tracer (%S), which has no values: call this outside of jit, vmap and grad, or through "
       "jax.pure_callback",
       name);
   Py_DECREF(name);
@@ -1626,10 +1630,10 @@ DLPACKGEN_FAST void* dlpackgen_torch_handle(PyObject* object) {
 #define DLPACKGEN_TORCH_REJECTS_GRAD DLPACKGEN_WHILE_ON
 #endif
 
-#define DLPACKGEN_TORCH_GRAD "it requires grad, which would not see this call: pass detach()"
+#define DLPACKGEN_TORCH_GRAD "it requires grad, but autograd would not record this call: pass detach()"
 #define DLPACKGEN_TORCH_GRAD_ON DLPACKGEN_TORCH_GRAD ", or call this under torch.no_grad()"
 #define DLPACKGEN_TORCH_WRAPPED \
-  "torch gives no memory for it: it is nested, or stands for a tensor inside of vmap, grad, jvp or functionalize"
+  "it has no memory of its own: it is nested, or a wrapper inside of vmap, grad, jvp or functionalize"
 
 /* Returns the truth value of an object, and releases it: 1, 0, or -1 with an exception. */
 static int dlpackgen_torch_truth(PyObject* answer) {
@@ -1726,8 +1730,8 @@ static int dlpackgen_torch_reject_grad(PyObject* object) {
 }
 
 DLPACKGEN_SLOW static int dlpackgen_torch_reject_short(uint64_t needs, uint64_t bytes) {
-  return dlpackgen_reject("it needs %llu bytes of storage, which was resized to %llu", (unsigned long long)needs,
-                          (unsigned long long)bytes);
+  return dlpackgen_reject("it needs %llu bytes of storage, but its storage was resized to %llu",
+                          (unsigned long long)needs, (unsigned long long)bytes);
 }
 
 /* Returns the number that a method returns, or 0 with an exception. */
@@ -2186,9 +2190,7 @@ DLPACKGEN_FAST int dlpackgen_torch_read_shape(void* handle, DLTensor* out, int64
 DLPACKGEN_SLOW static int dlpackgen_torch_check_memory(const DLTensor* out) {
   for (int32_t i = 0; i < out->ndim; i++)
     if (out->shape[i] == 0) return 0;
-  return dlpackgen_reject(
-      "it has elements and no memory: its storage was freed, or it stands for a tensor "
-      "(functionalized, fake or all zeros)");
+  return dlpackgen_reject(DLPACKGEN_TEXT_NO_STORAGE);
 }
 
 /* Reading must not separate copy-on-write memory, but writing must. */
@@ -2274,8 +2276,9 @@ static int dlpackgen_torch_borrow(PyObject* object, int writable, DLTensor* out,
   return dlpackgen_torch_read_by_shim(object, writable, out, scratch);
 }
 
-#define DLPACKGEN_TORCH_NO_ALIAS \
-  "its detach() returned no alias of it, as under a TorchFunctionMode that overrides detach(): call this outside of it"
+#define DLPACKGEN_TORCH_NO_ALIAS                                                                                      \
+  "its detach() did not return an alias, as under a TorchFunctionMode that overrides detach(): call this outside of " \
+  "the mode"
 
 /* Rejects objects that the shim cannot read: detach() of a tensor and of a parameter is a plain
  * torch.Tensor, the base class of Parameter. */
@@ -2392,7 +2395,7 @@ enum {
 DLPACKGEN_OF_THREAD int dlpackgen_nested_calls;
 
 DLPACKGEN_SLOW static int* dlpackgen_too_deep(void) {
-  PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded while tensors are read or made");
+  PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded while reading or creating tensors");
   return NULL;
 }
 
@@ -2584,7 +2587,7 @@ static DLManagedTensorVersioned* dlpackgen_with_strides(DLManagedTensorVersioned
   if (tensor->dl_tensor.ndim == 0 || tensor->dl_tensor.strides) return tensor;
   const dlpackgen_error_code error = dlpackgen_validate_versioned(tensor, DLPACKGEN_ACCEPT_NULL_STRIDES);
   if (error == DLPACKGEN_OK) return dlpackgen_modern(tensor, NULL);
-  PyErr_Format(PyExc_BufferError, "it breaks the rules of DLPack: %s", dlpackgen_error_string(error));
+  PyErr_Format(PyExc_BufferError, "it is not a valid DLPack tensor: %s", dlpackgen_error_string(error));
   return NULL;
 }
 
@@ -2608,7 +2611,7 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_allocate(DLDataType dty
   dlpackgen_error_code error = ndim > DLPACKGEN_MAX_NDIM ? DLPACKGEN_ERROR_NDIM : dlpackgen_nbytes(&view, 0, &bytes);
   if (error == DLPACKGEN_OK && (uint64_t)bytes > PTRDIFF_MAX / 2) error = DLPACKGEN_ERROR_TOO_LARGE;
   if (error != DLPACKGEN_OK) {
-    PyErr_Format(PyExc_ValueError, "no tensor can be made: %s", dlpackgen_error_string(error));
+    PyErr_Format(PyExc_ValueError, "cannot create the tensor: %s", dlpackgen_error_string(error));
     return NULL;
   }
   struct dlpackgen_holder* made = dlpackgen_new_holder(&view, 0, bytes ? (size_t)bytes + DLPACKGEN_ALIGNMENT : 0);
@@ -2743,7 +2746,7 @@ static int dlpackgen_match_reader(struct dlpackgen_access* access, const struct 
   const int is = table->recognize ? table->recognize(type) : dlpackgen_recognize_by_name(table, type);
   int opened = 0;
   if (is == DLPACKGEN_TYPE_EXACT && table->open && dlpackgen_native_readers_are_on()) opened = table->open(type);
-  if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "a native reader did not open");
+  if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "a native reader could not be opened");
   if (opened) access->reader = table;
   else if (is != DLPACKGEN_TYPE_OTHER && table->reject && !access->rejecting) access->rejecting = table;
   return opened;
@@ -2920,7 +2923,7 @@ static int dlpackgen_place_of(const struct dlpackgen_state* state, const PyObjec
 /* Stores a type with a table in a free slot. */
 static int dlpackgen_enter(struct dlpackgen_state* state, int place, PyObject* type, const DLPackExchangeAPI* table) {
   if (place == DLPACKGEN_MAX_REGISTERED) {
-    PyErr_Format(PyExc_RuntimeError, "no room for an exchange table: %d at most", (int)DLPACKGEN_MAX_REGISTERED);
+    PyErr_Format(PyExc_RuntimeError, "too many exchange tables: at most %d", (int)DLPACKGEN_MAX_REGISTERED);
     return -1;
   }
   struct dlpackgen_access* made = (struct dlpackgen_access*)calloc(1, sizeof *made);
@@ -2942,7 +2945,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_register_exchange_api(PyObject* module, PyObj
   const dlpackgen_error_code error = table ? dlpackgen_find_exchange_api(&table->header, &ours) : DLPACKGEN_ERROR_NULL;
   if (!PyType_Check(type)) {
     PyObject* name = PyType_GetName(Py_TYPE(type));
-    if (name) PyErr_Format(PyExc_TypeError, "an exchange table is for a type, not for an object of %U", name);
+    if (name) PyErr_Format(PyExc_TypeError, "expected a type for the exchange table, got an object of %U", name);
     Py_XDECREF(name);
     return -1;
   }
@@ -3049,7 +3052,7 @@ static int dlpackgen_import_capsule(struct dlpackgen_state* state, PyObject* obj
   Py_DECREF(capsule);
   if (opened) return -1;
   if (imported->versioned && imported->versioned->version.major != DLPACK_MAJOR_VERSION) {
-    PyErr_Format(PyExc_BufferError, "its tensor is of DLPack %u.%u, and %u.%u was asked for",
+    PyErr_Format(PyExc_BufferError, "its tensor has DLPack version %u.%u, expected %u.%u",
                  imported->versioned->version.major, imported->versioned->version.minor, DLPACK_MAJOR_VERSION,
                  DLPACK_MINOR_VERSION);
     dlpackgen_delete_quietly(imported->versioned, NULL);
@@ -3128,7 +3131,8 @@ static int dlpackgen_reject_grad(struct dlpackgen_state* state, PyObject* object
   int truth = dlpackgen_truth(PyObject_GetAttr(object, state->requires_grad));
   if (truth > 0) truth = dlpackgen_grad_is_recorded("torch");
   return truth > 0 ? dlpackgen_reject(
-                         "it requires grad, which this function does not record: detach() it, or call under no_grad()")
+                         "it requires grad, but this function records no gradients: pass detach(), or call this under "
+                         "no_grad()")
                    : truth;
 }
 
@@ -3137,8 +3141,8 @@ static int dlpackgen_reject_no_stop(struct dlpackgen_state* state, PyObject* obj
   const int stops = dlpackgen_truth(PyObject_GetAttr(object, state->stop_gradient));
   const int truth = stops == 0 ? dlpackgen_grad_is_recorded("paddle") : stops < 0 ? -1 : 0;
   return truth > 0 ? dlpackgen_reject(
-                         "its stop_gradient is False, and this function does not record gradients: "
-                         "detach() it, or call under paddle.no_grad()")
+                         "its stop_gradient is False, but this function records no gradients: pass detach(), or call "
+                         "this under paddle.no_grad()")
                    : truth;
 }
 
@@ -3169,8 +3173,8 @@ static int dlpackgen_query(struct dlpackgen_state* state, PyObject* object,
 
 /* Raises the validator's error about a tensor. */
 DLPACKGEN_SLOW static int dlpackgen_reject_error(const DLTensor* tensor, dlpackgen_error_code error) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   dlpackgen_put_invalid(&text, tensor, error);
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
@@ -3194,7 +3198,7 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object
   *out = NULL;
   if (api->managed_tensor_from_py_object_no_sync(object, out)) {
     *out = NULL;
-    dlpackgen_failed(PyExc_BufferError, "its exchange table did not give a tensor");
+    dlpackgen_failed(PyExc_BufferError, DLPACKGEN_TEXT_NO_TENSOR);
     return dlpackgen_not_exported(object);
   }
   if (PyErr_Occurred()) { /* a table may succeed and leave an exception */
@@ -3206,7 +3210,7 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object
   if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;
   dlpackgen_delete(*out);
   *out = NULL;
-  return dlpackgen_reject("its exchange table gave a tensor of another major version of DLPack");
+  return dlpackgen_reject("its exchange table returned a tensor of another major version of DLPack");
 }
 
 /* A borrowed tensor has no flags. A tensor that is written to, or may be padded, is therefore
@@ -3251,8 +3255,8 @@ static int dlpackgen_read_capsule(struct dlpackgen_state* state, struct dlpackge
 /* For longer than a call */
 
 DLPACKGEN_SLOW static int dlpackgen_reject_misaligned(const DLTensor* tensor) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   dlpackgen_put_misaligned(&text, tensor);
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
@@ -3292,7 +3296,7 @@ static DLManagedTensorVersioned* dlpackgen_finish_import(struct dlpackgen_receiv
   const dlpackgen_error_code error = dlpackgen_validate(view, flags, DLPACKGEN_ACCEPT_NULL_STRIDES);
   if (error != DLPACKGEN_OK) made = NULL, dlpackgen_reject_error(view, error);
   else if (writable && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-    made = NULL, dlpackgen_reject("it is read-only, or cannot say that it is not");
+    made = NULL, dlpackgen_reject("it is read-only, or its producer cannot declare it writable");
   else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_is_numbered_cpu(view->device))
     made = dlpackgen_modern(imported.versioned, imported.legacy);
   if (made && dlpackgen_check_use(&made->dl_tensor, writable)) {
@@ -3379,8 +3383,8 @@ DLPACKGEN_FAST int dlpackgen_fits(struct dlpackgen_call* call, int i, const stru
  * exception. The device is checked here even if the caller checks the rest, because it determines
  * the stream. */
 DLPACKGEN_SLOW static int dlpackgen_check(struct dlpackgen_call* call, int i) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   const struct dlpackgen_subject of = dlpackgen_subject_of(call, &call->function->parameters[i], &call->arguments[i]);
   int status;
   if (call->private_.site->checks_itself) {
@@ -3398,7 +3402,7 @@ static const char dlpackgen_backend_capsule[] = "dlpackgen_backend";
 /* Checks that a table has the compiled version, and reads nothing else of other versions. */
 static int dlpackgen_check_backend(const dlpackgen_backend* table) {
   if (table && table->abi_version == DLPACKGEN_BACKEND_ABI_VERSION && table->size >= sizeof *table) return 0;
-  PyErr_Format(PyExc_ValueError, "the table of a backend for devices is of version %u, and %u is expected",
+  PyErr_Format(PyExc_ValueError, "the backend's table has version %u, expected %u",
                table ? (unsigned)table->abi_version : 0U, (unsigned)DLPACKGEN_BACKEND_ABI_VERSION);
   return -1;
 }
@@ -3422,7 +3426,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_use_backend(PyObject* module, const dlpackgen
          state->backends[i].table->device_type != table->device_type)
     i++;
   if (i == DLPACKGEN_MAX_BACKENDS) {
-    PyErr_Format(PyExc_RuntimeError, "no room for a backend: %d at most", (int)DLPACKGEN_MAX_BACKENDS);
+    PyErr_Format(PyExc_RuntimeError, "too many backends: at most %d", (int)DLPACKGEN_MAX_BACKENDS);
     return -1;
   }
   state->backends[i].table = table;
@@ -3560,12 +3564,12 @@ DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
  * if not, or -1 with an exception. */
 static int dlpackgen_query_source(struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
-  dlpackgen_stream told;
+  dlpackgen_stream reported;
   dlpackgen_backend_error error;
   if (!found || !found->source) return 0;
-  if (found->table->current_work_stream(found->source, device, &told, &error))
+  if (found->table->current_work_stream(found->source, device, &reported, &error))
     return dlpackgen_backend_failed(call, i, &error);
-  *stream = told.handle;
+  *stream = reported.handle;
   return 1;
 }
 
@@ -3573,9 +3577,10 @@ static int dlpackgen_query_source(struct dlpackgen_call* call, int i, DLDevice d
 
 /* Allocates memory for a result whose library has no allocator, for use on the call's stream. */
 static DLManagedTensorVersioned* dlpackgen_allocate_by_backend(const struct dlpackgen_call* call,
-                                                               const dlpackgen_backend* table, const DLTensor* asked) {
+                                                               const dlpackgen_backend* table,
+                                                               const DLTensor* requested) {
   const dlpackgen_allocation request = {
-      sizeof request, asked->device, asked->dtype, asked->ndim, asked->shape, call->stream, 0};
+      sizeof request, requested->device, requested->dtype, requested->ndim, requested->shape, call->stream, 0};
   dlpackgen_backend_error error;
   DLManagedTensorVersioned* made = NULL;
   if (table->allocate(&request, &made, &error) == DLPACKGEN_BACKEND_OK) return made;
@@ -3643,7 +3648,7 @@ static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice dev
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
   char where[32];
   if (streams != dlpackgen_streams_none && dlpackgen_stream_is_rejected(streams, call->private_.number)) {
-    PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is rejected on %s, where %lld is the default stream",
+    PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is invalid on %s, where %lld is the default stream",
                  call->function->name, call->private_.number, dlpackgen_device_text(device, where),
                  dlpackgen_default_stream(streams));
     return -1;
@@ -3671,8 +3676,8 @@ static int dlpackgen_set_stream(const struct dlpackgen_call* call, int i, DLDevi
 /* Queries the stream of the call; as above. */
 static int dlpackgen_query_stream(struct dlpackgen_call* call, int i, DLDevice device) {
   void* stream = NULL;
-  const int told = dlpackgen_set_stream(call, i, device, &stream);
-  if (told <= 0) return told;
+  const int reported = dlpackgen_set_stream(call, i, device, &stream);
+  if (reported <= 0) return reported;
   call->stream = stream;
   return dlpackgen_settle_stream(call, i, device);
 }
@@ -3695,8 +3700,8 @@ static void* dlpackgen_plain_stream(DLDevice device, void* stream) {
  * exception. */
 static int dlpackgen_use_program(struct dlpackgen_call* call, int i, DLDevice device) {
   void* stream = NULL;
-  const int told = dlpackgen_query_source(call, i, device, &stream);
-  if (told <= 0) return told < 0 ? -1 : dlpackgen_no_stream(call, i, device);
+  const int reported = dlpackgen_query_source(call, i, device, &stream);
+  if (reported <= 0) return reported < 0 ? -1 : dlpackgen_no_stream(call, i, device);
   call->stream = dlpackgen_plain_stream(device, stream);
   dlpackgen_settle_stream(call, i, device);
   return 0;
@@ -3722,8 +3727,8 @@ static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* de
       Py_TYPE(a->object) != a->private_.type)
     return 0;
   if (!a->private_.reader) {
-    const int asked = dlpackgen_may_query_table(call, a);
-    if (asked <= 0) return asked < 0 ? dlpackgen_about(call->function, i) : 0;
+    const int requested = dlpackgen_may_query_table(call, a);
+    if (requested <= 0) return requested < 0 ? dlpackgen_about(call->function, i) : 0;
   }
   if (a->private_.reader) found = a->private_.reader->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
   else found = dlpackgen_read_table(&seen, a->private_.api, a->private_.trusted, a->object, 0);
@@ -3735,8 +3740,8 @@ static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* de
 
 /* Rejects an argument on a device other than that of the call's stream. */
 DLPACKGEN_SLOW static int dlpackgen_reject_device(const struct dlpackgen_call* call, int i, DLDevice device) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
   const struct dlpackgen_site like = dlpackgen_site_of(call->function, call->private_.decides);
   return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->private_.device, &text), &text);
@@ -3779,13 +3784,12 @@ static int dlpackgen_read_device(PyObject* answer, DLDevice* device) {
   PyObject* pair = is_pair ? PySequence_Tuple(answer) : PyTuple_New(0); /* because a list may change meanwhile */
   long long type = 0, id = 0;
   int failed = !pair;
-  if (pair && PyTuple_Size(pair) != 2)
-    failed = dlpackgen_reject("its __dlpack_device__ gave no pair of a device type and an id");
+  if (pair && PyTuple_Size(pair) != 2) failed = dlpackgen_reject(DLPACKGEN_TEXT_NO_DEVICE);
   if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 0), 0, &type);
   if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 1), type == kDLCPU, &id);
   Py_XDECREF(pair);
   if (!failed && (type != (int32_t)type || id != (int32_t)id))
-    failed = dlpackgen_reject("its __dlpack_device__ gave (%lld, %lld), which is not a device", type, id);
+    failed = dlpackgen_reject("its __dlpack_device__() returned (%lld, %lld), which is not a device", type, id);
   device->device_type = (DLDeviceType)type;
   device->device_id = (int32_t)id;
   return failed ? -1 : 0;
@@ -3861,8 +3865,8 @@ static void dlpackgen_tensors_of(const struct dlpackgen_call* call, int count, c
 /* Compares the devices of the given number of arguments. Returns the index of the first one outside
  * host memory, -1 if there is none, or -2 with an exception. */
 static int dlpackgen_compare_devices(const struct dlpackgen_call* call, int count) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   const DLTensor* tensors[DLPACKGEN_MAX_PARAMETERS];
   int first;
   dlpackgen_tensors_of(call, count, tensors);
@@ -3893,10 +3897,10 @@ static int dlpackgen_find_other_stream(struct dlpackgen_call* call, int settled)
     if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_is_cpu_only(&call->function->parameters[i])) continue;
     const void* const library = dlpackgen_library_of(a);
     if (!library || library == agrees || a->private_.waits || (settled && a->private_.done)) continue;
-    const int told = dlpackgen_set_stream(call, i, call->private_.device, &stream);
-    if (told < 0) return -2;
-    if (told && dlpackgen_plain_stream(call->private_.device, stream) !=
-                    dlpackgen_plain_stream(call->private_.device, call->stream)) {
+    const int reported = dlpackgen_set_stream(call, i, call->private_.device, &stream);
+    if (reported < 0) return -2;
+    if (reported && dlpackgen_plain_stream(call->private_.device, stream) !=
+                        dlpackgen_plain_stream(call->private_.device, call->stream)) {
       call->private_.other = stream;
       return i;
     }
@@ -4027,7 +4031,8 @@ static int dlpackgen_no_number(const struct dlpackgen_call* call, PyObject* stre
   if (!is_large && !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
   PyErr_Clear();
   if (!is_large) return dlpackgen_wrong_stream(call, stream);
-  PyErr_Format(PyExc_OverflowError, "%s(): argument 'stream': %S is more than 63 bits", call->function->name, stream);
+  PyErr_Format(PyExc_OverflowError, "%s(): argument 'stream': %S does not fit in 63 bits", call->function->name,
+               stream);
   return -1;
 }
 
@@ -4037,7 +4042,7 @@ static int dlpackgen_explicit_stream(struct dlpackgen_call* call, PyObject* stre
   if (dlpackgen_number(stream, &call->private_.number)) return dlpackgen_no_number(call, stream);
   call->private_.has_number = 1;
   if (call->private_.number >= 0) return 0;
-  PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': expected a number that is not negative, got %lld",
+  PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': expected a non-negative number, got %lld",
                call->function->name, call->private_.number);
   return -1;
 }
@@ -4048,7 +4053,7 @@ static int dlpackgen_put_named(const struct dlpackgen_names* names, PyObject* na
   const int i = dlpackgen_named(names, name);
   if (i < 0 || passed[i] != NULL) {
     PyErr_Format(PyExc_TypeError,
-                 i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
+                 i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got multiple values for argument '%U'",
                  names->function, name);
     return -1;
   }
@@ -4073,8 +4078,8 @@ static int dlpackgen_arrange(const struct dlpackgen_names* names, PyObject* cons
 
 /* Raises the checker's error for an argument of a different kind than its parameter. */
 static int dlpackgen_wrong_kind(const struct dlpackgen_call* call, int i, const char* got) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
   return dlpackgen_raise(dlpackgen_bad_kind(&at, call->function->parameters[i].kind, got, &text), &text);
 }
@@ -4083,8 +4088,8 @@ static int dlpackgen_wrong_scalar(const struct dlpackgen_call* call, int i, cons
   PyObject* const object = call->arguments[i].object;
   PyObject* name = object == Py_None ? PyUnicode_FromString("None") : dlpackgen_other_name(object, expected);
   const char* got = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
   if (got) dlpackgen_raise(dlpackgen_bad_type(&at, expected, got, &text), &text);
   Py_XDECREF(name);
@@ -4183,8 +4188,8 @@ DLPACKGEN_FAST int dlpackgen_is_plain(PyObject* object) {
 }
 
 static int dlpackgen_reject_missing(const struct dlpackgen_call* call, int i) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
   return dlpackgen_raise(dlpackgen_missing(&at, &text), &text);
 }
@@ -4518,7 +4523,7 @@ DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call* call, Py
 static int dlpackgen_no_room(const struct dlpackgen_call_site* site, const struct dlpackgen_function* function) {
   PyErr_Format(PyExc_SystemError,
                "%s() has %d parameters, but its call has room for %d: pass its parameters to DLPACKGEN_CALL",
-               function->name, function->nparameters, site->room);
+               function->name, function->nparameters, site->capacity);
   return -1;
 }
 
@@ -4526,11 +4531,11 @@ static int dlpackgen_no_room(const struct dlpackgen_call_site* site, const struc
  * -1 with an exception. */
 DLPACKGEN_SLOW static int dlpackgen_check_site(struct dlpackgen_call_site* site,
                                                const struct dlpackgen_function* function) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   if (DLPACKGEN_LOAD(&site->checked) == function) return 0;
   int status = dlpackgen_check_function(function, &text);
-  if (!status && function->nparameters > site->room) return dlpackgen_no_room(site, function);
+  if (!status && function->nparameters > site->capacity) return dlpackgen_no_room(site, function);
   if (!status) status = dlpackgen_check_parameters(function, &text);
   if (status) return dlpackgen_raise(status, &text);
   DLPACKGEN_STORE(&site->checked, function);
@@ -4539,9 +4544,9 @@ DLPACKGEN_SLOW static int dlpackgen_check_site(struct dlpackgen_call_site* site,
 
 /* Checks the functions of a module at import. */
 static int dlpackgen_check_functions(const struct dlpackgen_function* const* functions) {
-  char room[DLPACKGEN_SENTENCE];
+  char buffer[DLPACKGEN_SENTENCE];
   for (; functions && *functions; functions++) {
-    struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+    struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
     const int status = dlpackgen_check_description(*functions, &text);
     if (status) return dlpackgen_raise(status, &text);
   }
@@ -4835,8 +4840,8 @@ static int dlpackgen_table_allocate(DLTensor* prototype, DLManagedTensorVersione
   PyGILState_Release(gil);
   if (*out) return 0;
   if (!set_error) return -1;
-  if (!fits) set_error(context, "BufferError", "memory is allocated on the CPU alone");
-  else set_error(context, no_memory ? "MemoryError" : "ValueError", "no tensor of that shape and dtype can be made");
+  if (!fits) set_error(context, "BufferError", "memory can be allocated only on the CPU");
+  else set_error(context, no_memory ? "MemoryError" : "ValueError", "cannot create a tensor of this shape and dtype");
   return -1;
 }
 
@@ -4852,7 +4857,7 @@ static int dlpackgen_table_wrap(DLManagedTensorVersioned* tensor, void** out) {
   struct dlpackgen_object* made = NULL;
   *out = NULL;
   if (error != DLPACKGEN_OK) dlpackgen_reject_error(tensor ? &tensor->dl_tensor : NULL, error);
-  else if (!dlpackgen_newest) PyErr_SetString(PyExc_RuntimeError, "the module of this exchange table is gone");
+  else if (!dlpackgen_newest) PyErr_SetString(PyExc_RuntimeError, "the module of this exchange table was unloaded");
   else made = (struct dlpackgen_object*)PyType_GenericAlloc((PyTypeObject*)dlpackgen_newest->tensor, 0);
   if (!made) return -1;
   made->tensor = dlpackgen_with_strides(tensor);
@@ -4874,7 +4879,7 @@ static int dlpackgen_table_stream(DLDeviceType device_type, int32_t device_id, v
   (void)device_id;
   *out = NULL;
   if (device_type == kDLCPU) return 0;
-  PyErr_SetString(PyExc_RuntimeError, "tensors of this type know no streams");
+  PyErr_SetString(PyExc_RuntimeError, "tensors of this type have no streams");
   return -1;
 }
 
@@ -4976,12 +4981,12 @@ static int dlpackgen_stream_fits(PyObject* stream, DLDevice device, const dlpack
   if (dlpackgen_number(stream, &number)) return 0;
   if (number == -1 || !dlpackgen_stream_is_rejected(streams, number)) return 1;
   if (streams == dlpackgen_streams_none && table) {
-    const int64_t asked = number;
-    if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;
+    const int64_t requested = number;
+    if (table->stream_from_dlpack(device, &requested, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;
     PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
     return 0;
   }
-  PyErr_Format(PyExc_RuntimeError, "stream %lld has no meaning on %s", number, dlpackgen_device_text(device, where));
+  PyErr_Format(PyExc_RuntimeError, "stream %lld is invalid on %s", number, dlpackgen_device_text(device, where));
   return 0;
 }
 
@@ -5071,12 +5076,12 @@ static int dlpackgen_offer_table(PyObject* type) {
 
 /* Creates the type Tensor for a module; returns a new reference. */
 static PyObject* dlpackgen_make_type(PyObject* module) {
-  static char text[] = "A tensor. What takes DLPack can use it: numpy.from_dlpack, torch.from_dlpack.";
+  static char text[] = "A tensor for consumers of DLPack, such as numpy.from_dlpack and torch.from_dlpack.";
   static PyMethodDef methods[] = {
       {"__dlpack__", (PyCFunction)(void (*)(void))dlpackgen_object_dlpack, METH_VARARGS | METH_KEYWORDS,
-       "Gives the tensor in a capsule."},
+       "Returns the tensor in a capsule."},
       {"__dlpack_device__", dlpackgen_object_device, METH_NOARGS,
-       "Gives the type and the number of the tensor's device."},
+       "Returns the type and the id of the tensor's device."},
       {NULL, NULL, 0, NULL},
   };
   PyType_Slot slots[] = {
@@ -5117,21 +5122,21 @@ struct dlpackgen_maker {
 };
 
 /* The result of a foreign allocator is written to, so it must match the request. */
-static int dlpackgen_is_as_requested(const DLManagedTensorVersioned* made, const DLTensor* asked) {
+static int dlpackgen_is_as_requested(const DLManagedTensorVersioned* made, const DLTensor* requested) {
   if (dlpackgen_validate_versioned(made, 0) != DLPACKGEN_OK) return 0;
   const DLTensor* got = &made->dl_tensor;
-  return dlpackgen_dtype_of(got) == dlpackgen_dtype_of(asked) && dlpackgen_has_shape(got, asked) &&
-         dlpackgen_is_contiguous(got) && dlpackgen_same_device(got->device, asked->device) &&
+  return dlpackgen_dtype_of(got) == dlpackgen_dtype_of(requested) && dlpackgen_has_shape(got, requested) &&
+         dlpackgen_is_contiguous(got) && dlpackgen_same_device(got->device, requested->device) &&
          !(made->flags & DLPACK_FLAG_BITMASK_READ_ONLY);
 }
 
 /* Allocates through a library. Returns 0, 1 with an exception if the library does not allocate, or
  * -1 with an exception. */
-static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTensor* asked,
+static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTensor* requested,
                                        DLManagedTensorVersioned** made) {
-  DLTensor prototype = *asked; /* an allocator may change it, and its result is compared with the request */
+  DLTensor prototype = *requested; /* an allocator may change it, and its result is compared with the request */
   int64_t shape[DLPACKGEN_MAX_NDIM];
-  if (asked->ndim > 0) memcpy(shape, asked->shape, (size_t)asked->ndim * sizeof *shape);
+  if (requested->ndim > 0) memcpy(shape, requested->shape, (size_t)requested->ndim * sizeof *shape);
   prototype.shape = shape;
   *made = NULL;
   if (api->managed_tensor_allocator(&prototype, made, NULL, dlpackgen_set_error)) {
@@ -5139,11 +5144,11 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
     dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
     return 1;
   }
-  if (!PyErr_Occurred() && *made && dlpackgen_is_as_requested(*made, asked)) return 0;
+  if (!PyErr_Occurred() && *made && dlpackgen_is_as_requested(*made, requested)) return 0;
   if (*made) dlpackgen_delete_quietly(*made, NULL);
   else dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
   *made = NULL;
-  if (!PyErr_Occurred()) dlpackgen_reject("its library allocated another tensor than was asked for");
+  if (!PyErr_Occurred()) dlpackgen_reject("its library allocated a different tensor than requested");
   return -1; /* also where a table succeeded and left an exception */
 }
 
@@ -5152,17 +5157,17 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
  * synchronization. */
 static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpackgen_call* call,
                                                               const struct dlpackgen_native_reader* reader,
-                                                              const DLTensor* asked, int64_t bytes) {
-  DLTensor view = *asked;
+                                                              const DLTensor* requested, int64_t bytes) {
+  DLTensor view = *requested;
   void* stream = NULL;
-  if (reader->stream(asked->device, &stream)) return NULL;
-  if (dlpackgen_plain_stream(asked->device, stream) != dlpackgen_plain_stream(asked->device, call->stream)) {
-    dlpackgen_reject("its library's stream differs from the call's, and nothing would make it wait for the result");
+  if (reader->stream(requested->device, &stream)) return NULL;
+  if (dlpackgen_plain_stream(requested->device, stream) != dlpackgen_plain_stream(requested->device, call->stream)) {
+    dlpackgen_reject("its library's stream differs from the call's and would not wait for the result");
     return NULL;
   }
   view.strides = NULL;
   view.byte_offset = 0;
-  PyObject* owner = reader->allocate(asked->device, bytes, &view.data);
+  PyObject* owner = reader->allocate(requested->device, bytes, &view.data);
   DLManagedTensorVersioned* made = owner ? dlpackgen_from_owner(owner, &view, 0) : NULL;
   Py_XDECREF(owner);
   return made;
@@ -5171,31 +5176,31 @@ static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpac
 /* Allocates through the module itself, a backend, or a library's Python functions. */
 static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call,
                                                          const struct dlpackgen_native_reader* known,
-                                                         const DLTensor* asked, int64_t bytes) {
-  const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->private_.state, asked->device);
+                                                         const DLTensor* requested, int64_t bytes) {
+  const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->private_.state, requested->device);
   char where[32];
-  if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
-  if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
-  if (known && known->allocate) return dlpackgen_allocate_by_python(call, known, asked, bytes);
-  PyErr_Format(
-      PyExc_BufferError,
-      "its library cannot be asked for memory on %s: pass an array of PyTorch or CuPy, or memory for the result",
-      dlpackgen_device_text(asked->device, where));
+  if (requested->device.device_type == kDLCPU)
+    return dlpackgen_allocate(requested->dtype, requested->ndim, requested->shape);
+  if (backend) return dlpackgen_allocate_by_backend(call, backend->table, requested);
+  if (known && known->allocate) return dlpackgen_allocate_by_python(call, known, requested, bytes);
+  PyErr_Format(PyExc_BufferError,
+               "its library cannot allocate on %s: pass a PyTorch or CuPy array, or memory for the result",
+               dlpackgen_device_text(requested->device, where));
   return NULL;
 }
 
 /* Allocates through a library, or as above if the library rejects the request, as the table of
  * cuda.core's StridedMemoryView does on the CPU. Exhausted memory is not a rejection. */
 static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call, const struct dlpackgen_maker* by,
-                                                         const DLTensor* asked, int64_t bytes) {
+                                                         const DLTensor* requested, int64_t bytes) {
   const int is_possible =
-      asked->device.device_type == kDLCPU || dlpackgen_streams_at(call->private_.state, asked->device) != NULL;
+      requested->device.device_type == kDLCPU || dlpackgen_streams_at(call->private_.state, requested->device) != NULL;
   DLManagedTensorVersioned* made = NULL;
   if (by->api) {
-    const int left = dlpackgen_allocate_by_table(by->api, asked, &made);
+    const int left = dlpackgen_allocate_by_table(by->api, requested, &made);
     if (left <= 0 || !is_possible || dlpackgen_pass_over()) return made;
   }
-  return dlpackgen_allocate_here(call, by->known, asked, bytes);
+  return dlpackgen_allocate_here(call, by->known, requested, bytes);
 }
 
 /* Looks up the allocator of an argument's library, which most calls do not need. */
@@ -5204,8 +5209,7 @@ static int dlpackgen_find_maker(const struct dlpackgen_call* call, int like, str
   by->known = NULL;
   if (like < 0 || like >= call->function->nparameters ||
       call->function->parameters[like].kind != DLPACKGEN_KIND_TENSOR) {
-    PyErr_Format(PyExc_SystemError, "%s(): no argument is a tensor that has the number %d, counted from 0",
-                 call->function->name, like);
+    PyErr_Format(PyExc_SystemError, "%s(): argument %d, counted from 0, is not a tensor", call->function->name, like);
     return -1;
   }
   PyObject* object = call->arguments[like].object;
@@ -5262,19 +5266,19 @@ static DLManagedTensorVersioned* dlpackgen_make_like(struct dlpackgen_call* call
                                                      int32_t ndim, const int64_t* shape) {
   struct dlpackgen_maker by;
   DLManagedTensorVersioned* made = NULL;
-  DLTensor asked;
+  DLTensor requested;
   int64_t bytes;
   if (dlpackgen_find_maker(call, like, &by)) return NULL;
-  memset(&asked, 0, sizeof asked);
-  asked.device.device_type = kDLCPU;
-  if (call->arguments[like].object) asked.device = call->arguments[like].tensor.device;
-  asked.dtype = dtype;
-  asked.ndim = ndim;
-  asked.shape = (int64_t*)(uintptr_t)shape;
-  if (ndim > DLPACKGEN_MAX_NDIM || dlpackgen_nbytes(&asked, 0, &bytes) != DLPACKGEN_OK)
-    PyErr_SetString(PyExc_ValueError, "the result has no shape that a tensor can have");
-  else made = dlpackgen_allocate_like(call, &by, &asked, bytes);
-  const int ran_code = by.api || asked.device.device_type != kDLCPU;
+  memset(&requested, 0, sizeof requested);
+  requested.device.device_type = kDLCPU;
+  if (call->arguments[like].object) requested.device = call->arguments[like].tensor.device;
+  requested.dtype = dtype;
+  requested.ndim = ndim;
+  requested.shape = (int64_t*)(uintptr_t)shape;
+  if (ndim > DLPACKGEN_MAX_NDIM || dlpackgen_nbytes(&requested, 0, &bytes) != DLPACKGEN_OK)
+    PyErr_SetString(PyExc_ValueError, "the result has an invalid shape");
+  else made = dlpackgen_allocate_like(call, &by, &requested, bytes);
+  const int ran_code = by.api || requested.device.device_type != kDLCPU;
   if (!made) dlpackgen_about(call->function, like);
   else if (ran_code && dlpackgen_check_again(call)) {
     dlpackgen_delete_quietly(made, NULL);
@@ -5365,7 +5369,7 @@ static PyObject* dlpackgen_wrap_by_table(const struct dlpackgen_call* call, cons
     return NULL; /* a table may succeed and leave an exception */
   }
   dlpackgen_delete_quietly(tensor, NULL); /* a function that fails does not take ownership, as in torch and tvm-ffi */
-  dlpackgen_failed(PyExc_RuntimeError, "its exchange table made no object of a tensor");
+  dlpackgen_failed(PyExc_RuntimeError, "its exchange table did not create an object");
   return NULL;
 }
 
@@ -5452,7 +5456,7 @@ static void dlpackgen_free_module(void* module) { dlpackgen_clear((PyObject*)mod
 /* Subinterpreters are rejected: by a slot in 3.12 and newer, by this check before. */
 static int dlpackgen_reject_subinterpreter(void) {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return 0;
-  PyErr_SetString(PyExc_ImportError, "this module works in the main interpreter alone");
+  PyErr_SetString(PyExc_ImportError, "this module works only in the main interpreter");
   return -1;
 }
 

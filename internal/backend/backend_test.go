@@ -94,7 +94,7 @@ func TestErrorsHaveAPosition(t *testing.T) {
 		{"doc: Memory and", "doc: Memory ??/ and",
 			"error: doc must not contain ??, which C takes for another sign [invalid-doc]"},
 		{"type: kDLCUDAHost", "type: kDLCPU",
-			"error: kDLCPU is what memory has that the backend does not know [invalid-backend]"},
+			"error: kDLCPU is the device of memory that the backend does not recognize [invalid-backend]"},
 		{"table: cuda ", "rejected: [1] ", "error: the number 1 of a stream is rejected, and has a handle [invalid-backend]"},
 		{"name: cuda\n", "name: types\n", `error: name "types" is that of a file of every backend [invalid-name]`},
 		{"status_type: unsigned int", "status_type: void", `error: status_type "void" must match`},

@@ -402,7 +402,7 @@ func (b *Backend) checkDevices(complain func(hint, format string, args ...any)) 
 		complain("keep one of the two", "the type of device %s is there twice", text)
 	}
 	if slices.ContainsFunc(b.Devices, func(d Device) bool { return d.Type == "kDLCPU" }) {
-		complain("remove the device kDLCPU", "kDLCPU is what memory has that the backend does not know")
+		complain("remove the device kDLCPU", "kDLCPU is the device of memory that the backend does not recognize")
 	}
 }
 

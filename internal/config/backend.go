@@ -19,7 +19,7 @@ type ownBackend struct {
 
 // backends reads the section `backends`. Each backend is a target, with a target's settings in
 // addition to its description.
-func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, asked *yaml.Node) (out []ownBackend) {
+func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, requested *yaml.Node) (out []ownBackend) {
 	if section == nil || isEmpty(section) || !section.Is(yaml.Mapping, "backends") {
 		return nil
 	}
@@ -27,7 +27,7 @@ func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, aske
 		m := e.Value.Map("backend " + e.Key.Value)
 		row := d.table.Vendor(&backend.Backend{Name: e.Key.Value})
 		t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}}
-		at := d.settings(m, &t, asked)
+		at := d.settings(m, &t, requested)
 		before := d.diags.Len()
 		b := backend.Read(m, e.Key, d.diags)
 		if slices.Contains(d.table.Names(), b.Name) {

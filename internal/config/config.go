@@ -118,17 +118,17 @@ func (d *decoder) config(root *yaml.Node) *Config {
 	d.version(m)
 	cfg := &Config{Out: "."}
 	release := d.chosenRelease(latest)
-	asked := m.Get("dlpack")
-	if asked != nil {
-		release = d.release(asked)
+	requested := m.Get("dlpack")
+	if requested != nil {
+		release = d.release(requested)
 	}
 	cfg.Release = release
 	if n := m.Get("out"); n != nil {
 		cfg.Out = localPath(n, "out", "the command line takes any folder: --out DIR")
 	}
 	backends := m.Get("backends")
-	d.missed = !d.targets(cfg, m, backends != nil, release, asked)
-	own := d.backends(cfg, backends, release, asked)
+	d.missed = !d.targets(cfg, m, backends != nil, release, requested)
+	own := d.backends(cfg, backends, release, requested)
 	cfg.Devices = d.devices(cfg, m.Get("devices"), own)
 	d.checkBackends(cfg, own)
 	d.checkPrefix(cfg, m.Get("prefix"))
@@ -152,7 +152,7 @@ func (d *decoder) version(m *yaml.Map) {
 
 // targets reads the section `targets`, in the order of the table, and reports whether it read all
 // of them. If the config has backends, the section may be absent or empty.
-func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release string, asked *yaml.Node) bool {
+func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release string, requested *yaml.Node) bool {
 	section := m.Get("targets")
 	if section == nil {
 		return optional || m.Require("targets") != nil
@@ -165,13 +165,13 @@ func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release strin
 	tm := section.Map("targets")
 	for _, row := range d.table.Rows {
 		if n := tm.Get(row.Name); n != nil {
-			d.target(cfg, row, n, release, asked)
+			d.target(cfg, row, n, release, requested)
 		}
 	}
 	for _, e := range section.Entries {
 		if d.isTemplated(e) {
 			tm.Get(e.Key.Value)
-			d.templated(cfg, e, release, asked)
+			d.templated(cfg, e, release, requested)
 		}
 	}
 	none := !optional && len(section.Entries) == 0
@@ -192,7 +192,7 @@ func (d *decoder) firstTarget(section *yaml.Node) string {
 }
 
 // target reads one entry. `c:` is equivalent to `c: {}`.
-func (d *decoder) target(cfg *Config, row emit.Target, n *yaml.Node, release string, asked *yaml.Node) {
+func (d *decoder) target(cfg *Config, row emit.Target, n *yaml.Node, release string, requested *yaml.Node) {
 	t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}, at: n}
 	switch {
 	case isEmpty(n):
@@ -202,11 +202,11 @@ func (d *decoder) target(cfg *Config, row emit.Target, n *yaml.Node, release str
 			row.Name, n.Kind)
 	default:
 		m := n.Map("target " + row.Name)
-		asked = d.settings(m, &t, asked)
+		requested = d.settings(m, &t, requested)
 		checkRequired(t, m)
 		m.Close()
 	}
-	d.place(cfg, t, orElse(asked, n))
+	d.place(cfg, t, orElse(requested, n))
 }
 
 // checkRequired reports missing options that the target requires. m has its settings, and is nil
@@ -227,19 +227,19 @@ func checkRequired(t Target, m *yaml.Map) {
 
 // settings reads the common settings of targets, and the options. It returns the position of the
 // release.
-func (d *decoder) settings(m *yaml.Map, t *Target, asked *yaml.Node) *yaml.Node {
+func (d *decoder) settings(m *yaml.Map, t *Target, requested *yaml.Node) *yaml.Node {
 	if p := m.Get("path"); p != nil {
 		t.Path = localPath(p, "path", "paths are relative to `out`: change `out` instead")
 	}
 	if own := m.Get("dlpack"); own != nil {
-		t.Release, asked = d.release(own), own
+		t.Release, requested = d.release(own), own
 	}
 	for _, o := range t.Target.Options {
 		if v := m.Get(o.Name); v != nil {
 			t.Options[o.Name] = option(v, o)
 		}
 	}
-	return asked
+	return requested
 }
 
 func orElse(n, other *yaml.Node) *yaml.Node {

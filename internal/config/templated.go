@@ -19,7 +19,7 @@ func (d *decoder) isTemplated(e yaml.Entry) bool {
 }
 
 // templated reads a target that is rendered from a folder of templates.
-func (d *decoder) templated(cfg *Config, e yaml.Entry, release string, asked *yaml.Node) {
+func (d *decoder) templated(cfg *Config, e yaml.Entry, release string, requested *yaml.Node) {
 	name := e.Key.Value
 	if problem := d.table.CheckName(name); problem != "" {
 		e.Key.Errorf("invalid-name", "as in rust", "the name %q of a target %s", name, problem)
@@ -30,9 +30,9 @@ func (d *decoder) templated(cfg *Config, e yaml.Entry, release string, asked *ya
 	m := e.Value.Map("target " + name)
 	t.templatesAt = m.Get(keyTemplates)
 	t.Templates = localPath(t.templatesAt, keyTemplates, "templates stand below the folder of the config")
-	asked = d.settings(m, &t, asked)
+	requested = d.settings(m, &t, requested)
 	m.Close()
-	d.place(cfg, t, orElse(asked, e.Value))
+	d.place(cfg, t, orElse(requested, e.Value))
 }
 
 // TemplatesFinding returns an error at the value of templates.

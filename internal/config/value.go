@@ -16,13 +16,13 @@ import (
 // release resolves the text of a key `dlpack:`, not its number, because 1.10 would be 1.1. It
 // returns "" if the release does not exist.
 func (d *decoder) release(n *yaml.Node) string {
-	asked := n.Source("dlpack")
+	requested := n.Source("dlpack")
 	if n.Kind != yaml.Scalar {
 		return d.chosenRelease(latest)
 	}
-	found, err := d.spec.Release(asked)
+	found, err := d.spec.Release(requested)
 	if err != nil {
-		n.Errorf("unknown-release", Known(d.spec), "there is no DLPack %q", asked)
+		n.Errorf("unknown-release", Known(d.spec), "there is no DLPack %q", requested)
 		return d.chosenRelease(latest)
 	}
 	return d.chosenRelease(found.Version)
@@ -30,23 +30,23 @@ func (d *decoder) release(n *yaml.Node) string {
 
 // chosenRelease returns the release of the command line if it selects one, in the spelling of the
 // spec, and otherwise the release of the config.
-func (d *decoder) chosenRelease(asked string) string {
+func (d *decoder) chosenRelease(requested string) string {
 	if d.choice.Release != "" {
-		asked = d.choice.Release
+		requested = d.choice.Release
 	}
-	found, err := d.spec.Release(asked)
+	found, err := d.spec.Release(requested)
 	if err != nil {
-		d.noRelease(asked)
+		d.noRelease(requested)
 		return ""
 	}
 	return found.Version
 }
 
 // noRelease reports an unknown release of the command line once, for all targets.
-func (d *decoder) noRelease(asked string) {
+func (d *decoder) noRelease(requested string) {
 	finding := diag.Diagnostic{
 		Severity: diag.Error, Code: "unknown-release",
-		Text: fmt.Sprintf("there is no DLPack %q", asked), Hint: Known(d.spec),
+		Text: fmt.Sprintf("there is no DLPack %q", requested), Hint: Known(d.spec),
 	}
 	if !slices.Contains(d.diags.Sorted(), finding) {
 		d.diags.Add(finding)

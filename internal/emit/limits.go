@@ -21,7 +21,7 @@ func ElsewhereThanTheCPU(k *contract.Kernel) bool {
 
 // GivesTensors reports whether a kernel returns a tensor to its caller.
 func GivesTensors(k *contract.Kernel) bool {
-	return slices.ContainsFunc(k.Given(), func(p contract.Param) bool { return p.Kind == contract.Tensor })
+	return slices.ContainsFunc(k.Returned(), func(p contract.Param) bool { return p.Kind == contract.Tensor })
 }
 
 // OnTheCPU returns the limits of a caller that copies and allocates only in host memory. newForm is
@@ -34,7 +34,7 @@ func OnTheCPU(k *contract.Kernel, newForm string) (all []string) {
 		all = append(all, "copied arguments must be contiguous on other devices than the CPU")
 	}
 	if newForm != "" && GivesTensors(k) {
-		all = append(all, newForm+" allocates on the CPU alone")
+		all = append(all, newForm+" allocates only on the CPU")
 	}
 	return all
 }

@@ -56,7 +56,7 @@ func TestSentencesStandOnce(t *testing.T) {
 	read(os.DirFS("."), emitters)
 	require.GreaterOrEqual(t, len(sentence.FindAllString(files[home], -1)), 3)
 	assert.Empty(t, spelled(home, files))
-	files["c/other.h"] = "\"expected a text without NUL\""
+	files["c/other.h"] = "\"expected a string without NUL\""
 	assert.Equal(t, []string{"c/other.h: DLPACKGEN_TEXT_NUL"}, spelled(home, files))
 	delete(files, "c/other.h")
 	files[emitters+"a.go"] = `w("f(\"it is missing\");")`

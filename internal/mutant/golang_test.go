@@ -86,12 +86,12 @@ func TestOneBuildHasAllMutantsOfGo(t *testing.T) {
 		t.Skip("builds a program for each mutant, and -short was given")
 	}
 	all := builtGo(t, 0)
-	assert.Equal(t, goPrinted[0], said(t, all, 0))
+	assert.Equal(t, goPrinted[0], output(t, all, 0))
 	for i := range goMutants {
-		alone := said(t, builtGo(t, i+1), 0)
+		alone := output(t, builtGo(t, i+1), 0)
 		assert.Equal(t, goPrinted[i+1], alone, "%v", goMutants[i])
 		if i != 7 {
-			assert.Equal(t, alone, said(t, all, i+1), "%v", goMutants[i])
+			assert.Equal(t, alone, output(t, all, i+1), "%v", goMutants[i])
 		}
 	}
 }
@@ -125,9 +125,9 @@ func TestTheTimeOfMutantsOfGoIsLimited(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	program := filepath.Join(dir, "x")
-	assert.Equal(t, "18446744073709551615", said(t, program, 0))
-	assert.Equal(t, "120", said(t, program, 2))
-	assert.Equal(t, "20", said(t, testtool.Require(t, "prlimit", "util-linux"), 2, "--cpu=20", program))
+	assert.Equal(t, "18446744073709551615", output(t, program, 0))
+	assert.Equal(t, "120", output(t, program, 2))
+	assert.Equal(t, "20", output(t, testtool.Require(t, "prlimit", "util-linux"), 2, "--cpu=20", program))
 }
 
 func TestATextOfGoMustStandOnceAsItIs(t *testing.T) {

@@ -81,7 +81,7 @@ func built(t *testing.T, alone int, compiler string) string {
 	return filepath.Join(dir, "x")
 }
 
-func said(t *testing.T, program string, number int, args ...string) string {
+func output(t *testing.T, program string, number int, args ...string) string {
 	t.Helper()
 	cmd := exec.Command(program, args...)
 	cmd.Env = append(os.Environ(), Env(number))
@@ -94,14 +94,14 @@ func TestOneBuildHasAllMutants(t *testing.T) {
 	for _, compiler := range []string{testtool.Require(t, "gcc", "gcc"), testtool.Require(t, "g++", "g++")} {
 		all := built(t, 0, compiler)
 		for i := range mutants {
-			alone := said(t, built(t, i+1, compiler), 0)
+			alone := output(t, built(t, i+1, compiler), 0)
 			assert.Equal(t, printed[i+1], alone, "%v", mutants[i])
 			if i < 9 {
-				assert.Equal(t, alone, said(t, all, i+1), "%v", mutants[i])
+				assert.Equal(t, alone, output(t, all, i+1), "%v", mutants[i])
 			}
 		}
-		assert.Equal(t, printed[0], said(t, all, 0))
-		assert.Equal(t, printed[0], said(t, all, 99), "a number that no mutant has")
+		assert.Equal(t, printed[0], output(t, all, 0))
+		assert.Equal(t, printed[0], output(t, all, 99), "a number that no mutant has")
 	}
 }
 
@@ -165,8 +165,8 @@ func TestTheTimeOfMutantsIsLimited(t *testing.T) {
 		args := append([]string{"-o", program, filepath.Join(dir, "x.c")}, written.Flags...)
 		out, err := exec.Command(compiler, args...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
-		assert.Equal(t, "0", said(t, program, 0))
-		assert.Equal(t, "120", said(t, program, 1))
-		assert.Equal(t, "20", said(t, prlimit, 1, "--cpu=20", program))
+		assert.Equal(t, "0", output(t, program, 0))
+		assert.Equal(t, "120", output(t, program, 1))
+		assert.Equal(t, "20", output(t, prlimit, 1, "--cpu=20", program))
 	}
 }

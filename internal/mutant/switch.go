@@ -17,7 +17,7 @@ type choice struct {
 // source is a C, C++ or Go file. Go files have lists of statements instead of edges.
 type source struct {
 	text   string
-	said   string // the same with spaces for comments
+	output string // the same with spaces for comments
 	code   string // the same with spaces for all that is not code
 	edges  []edge
 	labels []edge // the cases of switches
@@ -45,7 +45,7 @@ var (
 func parse(text string) *source {
 	blanked := func(s string) string { return strings.Repeat(" ", len(s)) }
 	s, open := &source{text: text}, []int(nil)
-	s.said, s.code = comment.ReplaceAllStringFunc(text, blanked), noise.ReplaceAllStringFunc(text, blanked)
+	s.output, s.code = comment.ReplaceAllStringFunc(text, blanked), noise.ReplaceAllStringFunc(text, blanked)
 	for _, at := range token.FindAllStringIndex(s.code, -1) {
 		switch word := s.code[at[0]:at[1]]; word {
 		case "(", "[", "{":
@@ -82,8 +82,8 @@ func (s *source) difference(m Mutant) change {
 	for c.begin < c.end && c.instead != "" && s.text[c.end-1] == c.instead[len(c.instead)-1] {
 		c.end, c.instead = c.end-1, c.instead[:len(c.instead)-1]
 	}
-	c.end = c.begin + len(strings.TrimRight(s.said[c.begin:c.end], " \n"))
-	c.code = c.begin + blank(s.said[c.begin:c.end])
+	c.end = c.begin + len(strings.TrimRight(s.output[c.begin:c.end], " \n"))
+	c.code = c.begin + blank(s.output[c.begin:c.end])
 	return c
 }
 

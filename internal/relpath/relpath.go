@@ -35,7 +35,7 @@ func Problem(name string) (problem, hint string) {
 	case strings.Contains(name, `\`):
 		return "holds a backslash", "write slashes, on Windows too"
 	case slices.ContainsFunc(strings.Split(name, "/"), isRepository):
-		return "lies in the folder that git keeps for itself, whose config can run programs", "write another path"
+		return "is in git's own folder, whose config can run programs", "write another path"
 	case path.IsAbs(name) || drive.MatchString(name):
 		return "must be relative", ""
 	case slices.Contains(strings.Split(name, "/"), ".."):

@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-const repository = "lies in the folder that git keeps for itself, whose config can run programs"
+const repository = "is in git's own folder, whose config can run programs"
 
 func TestProblem(t *testing.T) {
 	const windows = "has a part that Windows cannot store: a device's name, or a dot or a blank at the end"

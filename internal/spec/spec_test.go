@@ -39,12 +39,12 @@ func TestEveryReleaseIsThereOldestFirst(t *testing.T) {
 }
 
 func TestReleaseTakesTheFormsThatUsersWrite(t *testing.T) {
-	for ask, want := range map[string]string{"1.3": "1.3", "v0.8": "0.8", "latest": "1.3", "main": "main"} {
-		assert.Equal(t, want, release(t, ask).Version)
+	for query, want := range map[string]string{"1.3": "1.3", "v0.8": "0.8", "latest": "1.3", "main": "main"} {
+		assert.Equal(t, want, release(t, query).Version)
 	}
-	for _, ask := range []string{"", "1", "1.9", "v", "vmain ", "Latest"} {
-		_, err := Embedded().Release(ask)
-		assert.ErrorContains(t, err, "there are 0.1, 0.2", "%q", ask)
+	for _, query := range []string{"", "1", "1.9", "v", "vmain ", "Latest"} {
+		_, err := Embedded().Release(query)
+		assert.ErrorContains(t, err, "there are 0.1, 0.2", "%q", query)
 	}
 }
 

@@ -5,14 +5,14 @@ import "strings"
 // Verdicts parses the output of tests/mutants.py and tests/collected.py: each verdict, followed by
 // the lines of its process.
 func Verdicts(out string) map[string]string {
-	said, verdict := map[string]string{}, ""
+	printed, verdict := map[string]string{}, ""
 	for line := range strings.Lines(out) {
 		if of, isSaid := strings.CutPrefix(line, "\t"); isSaid {
-			said[verdict] += of
+			printed[verdict] += of
 		} else {
 			verdict = strings.TrimSuffix(line, "\n")
-			said[verdict] = ""
+			printed[verdict] = ""
 		}
 	}
-	return said
+	return printed
 }

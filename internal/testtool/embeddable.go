@@ -17,10 +17,10 @@ type EmbeddablePython struct{ Include, Lib, Name, Home string }
 // test.
 func RequireEmbeddable(t testing.TB) EmbeddablePython {
 	t.Helper()
-	const ask = `import json, sys, sysconfig as s
+	const query = `import json, sys, sysconfig as s
 print(json.dumps([s.get_paths()["include"], s.get_config_var("LIBDIR"), "python" + s.get_config_var("LDVERSION"),
     s.get_config_var("Py_ENABLE_SHARED"), sys.base_prefix]))`
-	out, err := exec.Command(RequirePython(t), "-c", ask).Output()
+	out, err := exec.Command(RequirePython(t), "-c", query).Output()
 	require.NoError(t, err)
 	var p EmbeddablePython
 	var shared int

@@ -144,13 +144,13 @@ func (a *applier) lock() error { return a.setLock(a.plan.lock) }
 
 func (a *applier) setLock(text []byte) (err error) {
 	switch {
-	case bytes.Equal(text, a.plan.stood):
+	case bytes.Equal(text, a.plan.onDisk):
 	case text == nil:
 		err = a.disk.Remove(a.want.lock)
 	default:
 		err = put(a.disk, a.want.lock, text)
 	}
-	a.plan.stood = text
+	a.plan.onDisk = text
 	return a.failed(a.want.lock, err)
 }
 

@@ -38,7 +38,7 @@ func (r *reader) claim() error {
 func (r *reader) claimOthers() {
 	for name, rec := range r.siblings {
 		for p := range rec.changes {
-			r.theirs[r.identity.key(p)] = claim{"belongs to another config, as " + name + " says",
+			r.theirs[r.identity.key(p)] = claim{"belongs to another config, according to " + name + "",
 				elsewhere + ", or run the other config first if it no longer plans the file"}
 		}
 	}
@@ -47,7 +47,7 @@ func (r *reader) claimOthers() {
 	}
 	for p, e := range r.entries {
 		if !r.want.owns(e.target) {
-			r.theirs[r.identity.key(p)] = claim{"belongs to target " + e.target + ", as the lock says",
+			r.theirs[r.identity.key(p)] = claim{"belongs to target " + e.target + ", according to the lock",
 				"run without --only"}
 		}
 	}

@@ -10,13 +10,13 @@ import (
 
 func TestCleanRemovesWhatIsOurs(t *testing.T) {
 	dir := t.TempDir()
-	generated(t, asked(dir, 2))
+	generated(t, requested(dir, 2))
 	setContent(t, dir, noteFile, "mine")
 	setContent(t, dir, "gen/c/left.h", ours("left"))
-	req := asked(dir, 2)
+	req := requested(dir, 2)
 	report, err := Clean(req, false)
 	require.NoError(t, err)
-	assert.Equal(t, asked(dir, 2), req, "the caller's request")
+	assert.Equal(t, requested(dir, 2), req, "the caller's request")
 	assert.Len(t, report.Of(Obsolete), len(plans[2]))
 	assert.Equal(t, map[string]string{noteFile: "mine", "gen/c/left.h": ours("left")}, disked(t, dir))
 	assert.NoDirExists(t, filepath.Join(dir, "gen", "go"))
@@ -24,12 +24,12 @@ func TestCleanRemovesWhatIsOurs(t *testing.T) {
 
 func TestCleanOfOneTarget(t *testing.T) {
 	dir := t.TempDir()
-	generated(t, asked(dir, 2))
-	_, err := Clean(only(asked(dir, 2), "c"), false)
+	generated(t, requested(dir, 2))
+	_, err := Clean(only(requested(dir, 2), "c"), false)
 	require.NoError(t, err)
 	assert.Equal(t, []string{DefaultLock, "gen/go/same.go", "gen/go/x.go", "gen/go/z.go"}, names(disked(t, dir)))
-	requireFine(t, only(asked(dir, 2), "go"))
-	report, err := Check(asked(dir, 2))
+	requireFine(t, only(requested(dir, 2), "go"))
+	report, err := Check(requested(dir, 2))
 	require.NoError(t, err)
 	assert.Len(t, report.Of(Missing), 3)
 }
@@ -37,20 +37,20 @@ func TestCleanOfOneTarget(t *testing.T) {
 // Edited files remain, and remain known as edited; all others are removed.
 func TestCleanKeepsEditedFiles(t *testing.T) {
 	dir := t.TempDir()
-	generated(t, asked(dir, 2))
+	generated(t, requested(dir, 2))
 	setContent(t, dir, "gen/go/x.go", ours("mine"))
 	for range 2 {
-		report, err := Clean(forced(asked(dir, 2)), false)
+		report, err := Clean(forced(requested(dir, 2)), false)
 		out := requireKind(t, err, KindModified)
 		assert.Equal(t, 1, out.ExitCode())
 		assert.Contains(t, out.Error(), "gen/go/x.go")
 		assert.Len(t, report.Of(Modified), 1)
 		assert.Equal(t, []string{DefaultLock, "gen/go/x.go"}, names(disked(t, dir)))
 	}
-	_, err := Generate(asked(dir, 2), false)
+	_, err := Generate(requested(dir, 2), false)
 	requireKind(t, err, KindModified)
 	remove(t, dir, "gen/go/x.go")
-	_, err = Clean(asked(dir, 2), false)
+	_, err = Clean(requested(dir, 2), false)
 	require.NoError(t, err)
 	assert.Empty(t, disked(t, dir))
 }
@@ -71,7 +71,7 @@ func TestNoBannerNoRemoval(t *testing.T) {
 
 func TestCleanOfNothing(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "out")
-	report, err := Clean(asked(dir, 1), false)
+	report, err := Clean(requested(dir, 1), false)
 	require.NoError(t, err)
 	assert.Empty(t, report.Items)
 	assert.NoDirExists(t, dir)
@@ -79,10 +79,10 @@ func TestCleanOfNothing(t *testing.T) {
 
 func TestCleanDryRun(t *testing.T) {
 	dir := t.TempDir()
-	generated(t, asked(dir, 1))
+	generated(t, requested(dir, 1))
 	setContent(t, dir, "gen/go/x.go", "mine")
 	before := disked(t, dir)
-	report, err := Clean(asked(dir, 1), true)
+	report, err := Clean(requested(dir, 1), true)
 	require.NoError(t, err)
 	assert.Len(t, report.Of(Obsolete), len(plans[1])-1)
 	assert.Len(t, report.Of(Modified), 1)
@@ -93,8 +93,8 @@ func TestCleanDryRun(t *testing.T) {
 // even if the config has no other target.
 func TestDroppedTarget(t *testing.T) {
 	dir := t.TempDir()
-	generated(t, asked(dir, 1))
-	req := asked(dir, 1)
+	generated(t, requested(dir, 1))
+	req := requested(dir, 1)
 	req.Targets = req.Targets[:1]
 	narrowed := req
 	narrowed.Only = true
@@ -108,9 +108,9 @@ func TestDroppedTarget(t *testing.T) {
 // Others alone also narrows a run: an omitted Only must not delete files.
 func TestOthersNarrow(t *testing.T) {
 	dir := t.TempDir()
-	generated(t, asked(dir, 1))
-	req := only(asked(dir, 1), "c")
+	generated(t, requested(dir, 1))
+	req := only(requested(dir, 1), "c")
 	req.Only = false
 	generated(t, req)
-	requireFine(t, asked(dir, 1))
+	requireFine(t, requested(dir, 1))
 }

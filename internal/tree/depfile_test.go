@@ -153,13 +153,13 @@ func TestStamp(t *testing.T) {
 // Files of unselected targets and of other configs are not depfiles either.
 func TestADepfileReplacesNoGeneratedFile(t *testing.T) {
 	dir := t.TempDir()
-	generated(t, asked(dir, 1))
+	generated(t, requested(dir, 1))
 	other := request(dir, target("c", "theirs", map[string]string{"b.h": ours("b")}))
 	other.Lock = "vendor.lock"
 	generated(t, other)
 	link(t, "gen", filepath.Join(dir, "link"))
 	for _, name := range []string{"gen/go/x.go", "link/go/x.go", "theirs/b.h", "vendor.lock"} {
-		req := only(asked(dir, 1), "c")
+		req := only(requested(dir, 1), "c")
 		req.Depfile = filepath.Join(dir, filepath.FromSlash(name))
 		before := disked(t, dir)
 		_, err := Generate(req, false)

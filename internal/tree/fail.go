@@ -49,7 +49,7 @@ func failed(pos diag.Pos, err error) *Error {
 // remedies are hints for system errors.
 var remedies = map[error]string{
 	fs.ErrPermission:     "give this user access to it",
-	syscall.ENOTDIR:      "a file is in the place of a folder: move it away, or give another path",
+	syscall.ENOTDIR:      "a file is instead of a folder: move it away, or give another path",
 	syscall.ENAMETOOLONG: "give a shorter path",
 	syscall.ELOOP:        "remove the symbolic link that leads to itself",
 	syscall.ENOSPC:       "make room on the disk",

@@ -32,7 +32,7 @@ var plans = []map[string]string{
 }
 
 // asked returns the request for a plan; 0 is a plan without files.
-func asked(dir string, number int) Request {
+func requested(dir string, number int) Request {
 	parts := map[string]map[string]string{"c": {}, "go": {}}
 	for p, data := range plans[number] {
 		name, rest, _ := strings.Cut(strings.TrimPrefix(p, "gen/"), "/")
@@ -86,9 +86,9 @@ func (s scenario) start(t *testing.T) (dir string, req Request) {
 	dir = filepath.Join(fastDir(t), "deep", "out")
 	if s.from != 0 {
 		setContent(t, dir, noteFile, "mine")
-		generated(t, asked(dir, s.from))
+		generated(t, requested(dir, s.from))
 	}
-	req = asked(dir, s.to)
+	req = requested(dir, s.to)
 	outside := filepath.Dir(filepath.Dir(dir))
 	req.Inputs, req.Depfile = []string{"dlpackgen.yaml"}, filepath.Join(outside, "x.d")
 	req.Stamp, req.Binary = filepath.Join(outside, "x.stamp"), filepath.Join(outside, "dlpackgen")
@@ -328,11 +328,11 @@ type heal struct {
 }
 
 func full(number int) func(dir string) Request {
-	return func(dir string) Request { return asked(dir, number) }
+	return func(dir string) Request { return requested(dir, number) }
 }
 
 func part(number int, name string) func(dir string) Request {
-	return func(dir string) Request { return only(asked(dir, number), name) }
+	return func(dir string) Request { return only(requested(dir, number), name) }
 }
 
 // Between the failure and the full run, a run has a different selection and spec: only the lock and
@@ -361,7 +361,7 @@ func (h heal) heal(t *testing.T, dir, at string) {
 		require.NotContains(t, disked(t, dir), ".dlpackgen.journal", at)
 	}
 	requireExactly(t, dir, plans[h.end], at)
-	requireFine(t, asked(dir, h.end))
+	requireFine(t, requested(dir, h.end))
 }
 
 func requireNoEmptyDirs(t *testing.T, dir, at string) {
@@ -404,7 +404,7 @@ func killedTwice(t *testing.T, i, number int, second failure, trees, healed map[
 	trees[killed.String()] = true
 	b = &bed{make: func() (string, Request) {
 		dir := killed.copied(t)
-		return dir, only(asked(dir, number), "c")
+		return dir, only(requested(dir, number), "c")
 	}}
 	for n := 1; b.failAgain(t, second.at(n), i, number, healed) >= n; n++ {
 	}

@@ -19,7 +19,7 @@ type plan struct {
 	writes  []write
 	deletes []string
 	empty   []string // directories that may be empty afterwards, children first
-	stood   []byte   // the lock on disk; nil: none
+	onDisk  []byte   // the lock on disk; nil: none
 	healed  []byte   // the lock according to a killed run's journal, before another journal replaces it
 	journal []byte   // nil: no file changes
 	lock    []byte   // as it must be
@@ -35,7 +35,7 @@ type write struct {
 }
 
 // idle reports whether the directory is up to date.
-func (p *plan) idle() bool { return bytes.Equal(p.lock, p.stood) && !p.unlog && len(p.temps) == 0 }
+func (p *plan) idle() bool { return bytes.Equal(p.lock, p.onDisk) && !p.unlog && len(p.temps) == 0 }
 
 // planner builds a plan.
 type planner struct {
@@ -175,7 +175,7 @@ func (p *planner) judgeExtra(name string, banner bool) {
 // records plans the lock, the journal, and the removal of the remains of killed runs.
 func (p *planner) records() {
 	p.plan.lock = formatLock(p.recorder(), p.next)
-	p.stood, p.healed = p.lockText, p.lockText
+	p.onDisk, p.healed = p.lockText, p.lockText
 	if !bytes.Equal(p.plan.lock, p.lockText) {
 		p.item(Item{Path: p.want.lock, State: LockOutdated, Action: actionFor(p.lockText, p.plan.lock), Old: p.lockText,
 			New: p.plan.lock})

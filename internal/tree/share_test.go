@@ -97,7 +97,7 @@ func TestManyRunsAtOnce(t *testing.T) {
 	errs := make([]error, 12)
 	for i := range errs {
 		all.Go(func() {
-			req := asked(dir, 2)
+			req := requested(dir, 2)
 			if i%3 == 1 {
 				req = only(req, "go")
 			}
@@ -107,7 +107,7 @@ func TestManyRunsAtOnce(t *testing.T) {
 	all.Wait()
 	require.NoError(t, errors.Join(errs...))
 	requireExactly(t, dir, plans[2], "after all runs")
-	requireFine(t, asked(dir, 2))
+	requireFine(t, requested(dir, 2))
 }
 
 // A run never removes temporary files of a run on a directory above or below its own, which may

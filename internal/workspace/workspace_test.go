@@ -119,30 +119,30 @@ func TestConflicts(t *testing.T) {
 
 // The files of two configs are compared only if their folders overlap.
 func TestFilesAreComparedWhereFoldersOverlap(t *testing.T) {
-	asked := map[string]bool{}
+	requested := map[string]bool{}
 	at := func(name string) Project {
 		p := project(name, filepath.FromSlash("/w/"+name))
-		p.Plan = func() (Plan, error) { asked[name] = true; return Plan{}, errors.New("a kernel is wrong") }
+		p.Plan = func() (Plan, error) { requested[name] = true; return Plan{}, errors.New("a kernel is wrong") }
 		return p
 	}
 	all := []Project{at("a"), at("a-b"), at("ab"), at("a/c"), at("d")}
 	for _, f := range Conflicts(filepath.FromSlash("/w"), "x.yaml", all) {
 		assert.Empty(t, f, "the run on the project itself reports why it has no files")
 	}
-	assert.Equal(t, map[string]bool{"a": true, "a/c": true}, asked)
+	assert.Equal(t, map[string]bool{"a": true, "a/c": true}, requested)
 }
 
 // Inputs count where they are in a folder that another config writes to, but nothing is in them. A
 // folder of templates counts in any case, because a template can make a config.
 func TestFilesAreComparedWhereInputsAreWritten(t *testing.T) {
-	asked := map[string]bool{}
+	requested := map[string]bool{}
 	at := func(name, input string, templates ...string) Project {
 		p := project(name, filepath.FromSlash("/w/"+name))
 		p.Inputs, p.Templates = []string{filepath.FromSlash("/w/" + input)}, templates
-		p.Plan = func() (Plan, error) { asked[name] = true; return Plan{}, nil }
+		p.Plan = func() (Plan, error) { requested[name] = true; return Plan{}, nil }
 		return p
 	}
 	Conflicts(filepath.FromSlash("/w"), "x.yaml", []Project{at("a", "a/x.yaml"), at("b", "a/b/x.yaml"), at("c", "x.yaml"),
 		at("d", "x.yaml"), at("e", "e/x.yaml", filepath.FromSlash("/w/f"))})
-	assert.Equal(t, map[string]bool{"a": true, "b": true, "e": true}, asked)
+	assert.Equal(t, map[string]bool{"a": true, "b": true, "e": true}, requested)
 }

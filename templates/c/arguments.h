@@ -130,24 +130,24 @@ static inline void dlpackgen_unbind(struct dlpackgen_bindings to, int i) {
 /* The full check */
 
 /** Returns the name of a symbol, for messages. */
-static inline const char* dlpackgen_dim_text(const struct dlpackgen_function* function, int symbol, char room[16]) {
+static inline const char* dlpackgen_dim_text(const struct dlpackgen_function* function, int symbol, char buffer[16]) {
   if (function->dim_names[symbol]) return function->dim_names[symbol];
-  struct dlpackgen_message text = dlpackgen_message_in(room, 16);
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, 16);
   dlpackgen_put(&text, "s");
   dlpackgen_put_integer(&text, symbol);
-  return room;
+  return buffer;
 }
 
 /* Sets a symbol, or compares an extent with its value. */
 static inline int dlpackgen_bind(const struct dlpackgen_function* function, int i, const DLTensor* tensor,
                                  int dimension, int symbol, struct dlpackgen_bindings to,
                                  struct dlpackgen_message* message) {
-  char room[16];
+  char buffer[16];
   if (to.bound[symbol]) {
     if (tensor->shape[dimension] == to.extents[symbol]) return DLPACKGEN_STATUS_OK;
     const struct dlpackgen_site at = dlpackgen_site_of(function, i);
     const struct dlpackgen_site like = dlpackgen_site_of(function, to.bound[symbol] - 1);
-    return dlpackgen_check_symbol(&at, tensor, dimension, dlpackgen_dim_text(function, symbol, room),
+    return dlpackgen_check_symbol(&at, tensor, dimension, dlpackgen_dim_text(function, symbol, buffer),
                                   to.extents[symbol], &like, message);
   }
   to.bound[symbol] = (uint8_t)(i + 1);

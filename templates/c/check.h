@@ -210,7 +210,7 @@ static inline void dlpackgen_put_misaligned(struct dlpackgen_message* message, c
   dlpackgen_put_address(message, dlpackgen_address(tensor));
   dlpackgen_put(message, " is not aligned to ");
   dlpackgen_put_integer(message, dlpackgen_alignment(tensor->dtype));
-  dlpackgen_put(message, " bytes, which its elements need: make a copy");
+  dlpackgen_put(message, " bytes, as its elements require: pass a copy");
 }
 
 DLPACKGEN_SLOW static int dlpackgen_misaligned(const struct dlpackgen_site* at, const DLTensor* tensor,
@@ -258,11 +258,11 @@ DLPACKGEN_SLOW static int dlpackgen_other_device(const struct dlpackgen_site* at
 
 /** Adds the message about a tensor with too many dimensions, after the argument. */
 DLPACKGEN_SLOW static void dlpackgen_put_dimensions(struct dlpackgen_message* message, int64_t ndim) {
-  dlpackgen_put(message, "its ");
+  dlpackgen_put(message, "it has ");
   dlpackgen_put_integer(message, ndim);
-  dlpackgen_put(message, " dimensions are more than the ");
+  dlpackgen_put(message, " dimensions; at most ");
   dlpackgen_put_integer(message, DLPACKGEN_MAX_NDIM);
-  dlpackgen_put(message, " that are served");
+  dlpackgen_put(message, " are supported");
 }
 
 /** Adds the result of the validator, after the argument. */
@@ -273,7 +273,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_invalid(struct dlpackgen_message* messa
   } else if (error == DLPACKGEN_ERROR_DATA_NULL) {
     dlpackgen_put(message, DLPACKGEN_WITHOUT_MEMORY);
   } else {
-    dlpackgen_put(message, "its library gave a tensor that breaks the rules of DLPack: ");
+    dlpackgen_put(message, "its library returned an invalid DLPack tensor: ");
     dlpackgen_put(message, dlpackgen_error_string(error));
   }
 }

@@ -30,13 +30,13 @@ DLPACKGEN_SLOW static int dlpackgen_bad_field(const struct dlpackgen_function* f
 DLPACKGEN_SLOW static int dlpackgen_bad_element(const struct dlpackgen_function* function, int i, const char* field,
                                                 int n, int64_t value, const char* why,
                                                 struct dlpackgen_message* message) {
-  char room[32];
-  struct dlpackgen_message element = dlpackgen_message_in(room, sizeof room);
+  char buffer[32];
+  struct dlpackgen_message element = dlpackgen_message_in(buffer, sizeof buffer);
   dlpackgen_put(&element, field);
   dlpackgen_put(&element, "[");
   dlpackgen_put_integer(&element, n);
   dlpackgen_put(&element, "]");
-  return dlpackgen_bad_field(function, i, room, value, why, message);
+  return dlpackgen_bad_field(function, i, buffer, value, why, message);
 }
 
 /* Reports a name that is used twice or not allowed; number is the other parameter with that name,
@@ -44,8 +44,8 @@ DLPACKGEN_SLOW static int dlpackgen_bad_element(const struct dlpackgen_function*
 DLPACKGEN_SLOW static int dlpackgen_bad_name(const struct dlpackgen_function* function, int i, int number,
                                              struct dlpackgen_message* message) {
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
-  const int status = dlpackgen_fail(message, &at, DLPACKGEN_STATUS_SYSTEM_ERROR, "its name is that of ");
-  dlpackgen_put(message, number ? "parameter " : "the argument which takes_stream adds");
+  const int status = dlpackgen_fail(message, &at, DLPACKGEN_STATUS_SYSTEM_ERROR, "its name is also that of ");
+  dlpackgen_put(message, number ? "parameter " : "the argument that takes_stream adds");
   if (number) dlpackgen_put_integer(message, number);
   return status;
 }
@@ -58,7 +58,7 @@ static inline int dlpackgen_check_number(const struct dlpackgen_function* functi
     return dlpackgen_bad_field(function, i, field, number, ", which is not an earlier parameter, counted from 1",
                                message);
   if (function->parameters[number - 1].kind == DLPACKGEN_KIND_TENSOR) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_bad_field(function, i, field, number, ", and that parameter is not a tensor", message);
+  return dlpackgen_bad_field(function, i, field, number, ", but that parameter is not a tensor", message);
 }
 
 /* Checks the extents that are used. */
@@ -116,7 +116,7 @@ static inline int dlpackgen_check_fields(const struct dlpackgen_function* functi
     return dlpackgen_bad_field(function, i, "layout", p->layout, ", which is not a dlpackgen_layout", message);
   if (p->ndim > DLPACKGEN_MAX_NDIM)
     return dlpackgen_bad_field(function, i, "rank", p->ndim,
-                               ", and " DLPACKGEN_QUOTE(DLPACKGEN_MAX_NDIM) " is the largest", message);
+                               "; at most " DLPACKGEN_QUOTE(DLPACKGEN_MAX_NDIM) " is supported", message);
   return DLPACKGEN_STATUS_OK;
 }
 
@@ -151,10 +151,11 @@ static inline int dlpackgen_check_function(const struct dlpackgen_function* func
     return DLPACKGEN_STATUS_SYSTEM_ERROR;
   }
   if (function->nparameters > DLPACKGEN_MAX_PARAMETERS)
-    return dlpackgen_bad_count(function, " parameters, and " DLPACKGEN_QUOTE(DLPACKGEN_MOST_PARAMETERS) " is the most",
+    return dlpackgen_bad_count(function, " parameters; at most " DLPACKGEN_QUOTE(DLPACKGEN_MOST_PARAMETERS) " are "
+                                                                                                            "supported",
                                message);
   if (function->nparameters && !function->parameters)
-    return dlpackgen_bad_count(function, " parameters, and no table of them", message);
+    return dlpackgen_bad_count(function, " parameters, but no table of them", message);
   return DLPACKGEN_STATUS_OK;
 }
 

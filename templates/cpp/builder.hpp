@@ -114,11 +114,11 @@ struct Block {
 
 // Memory for a block, freed if the owner's constructor throws.
 template <class Block>
-struct Room {
-  explicit Room(std::size_t bytes) noexcept : memory(Block::allocate(bytes)) {}
-  Room(const Room&) = delete;
-  Room& operator=(const Room&) = delete;
-  ~Room() {
+struct Storage {
+  explicit Storage(std::size_t bytes) noexcept : memory(Block::allocate(bytes)) {}
+  Storage(const Storage&) = delete;
+  Storage& operator=(const Storage&) = delete;
+  ~Storage() {
     if (memory != nullptr) Block::deallocate(memory);
   }
   void* memory;
@@ -284,9 +284,9 @@ class Builder {
   struct Plan {
     DLTensor tensor;
     std::uint64_t flags;
-    detail::Layout own{};               // of the container
-    std::uint64_t room = detail::most;  // bytes from data on
-    std::uint64_t before = 0;           // bytes of the container before data
+    detail::Layout own{};                   // of the container
+    std::uint64_t capacity = detail::most;  // bytes from data on
+    std::uint64_t before = 0;               // bytes of the container before data
   };
 
   template <class Owner>
@@ -306,7 +306,7 @@ class Builder {
       if (std::is_const<Element>::value) p.flags |= flags::read_only;
       if (!has_dtype_) p.tensor.dtype = dtype_of<Element>;
       if (!has_dtype_ && dtype_of<Element>.bits < 8) p.flags |= flags::is_subbyte_type_padded;
-      if constexpr (In::sized) p.room = p.own.covered * sizeof(Element);
+      if constexpr (In::sized) p.capacity = p.own.covered * sizeof(Element);
     } else if constexpr (detail::points_to_own_layout<Owner>) {
       p.own.row_major = !detail::is_disordered<detail::TargetOf<Owner>>(owner.get(), p.tensor.data);
     }
@@ -332,7 +332,7 @@ class Builder {
   template <class Owner>
   Error arrange(Plan& p) const noexcept {
     const bool elsewhere =
-        has_data_ && detail::Contents<Owner>::known && p.room == detail::most;  // not the container's
+        has_data_ && detail::Contents<Owner>::known && p.capacity == detail::most;  // not the container's
     if (!has_shape_) {
       if (p.own.ndim == 0 || has_data_) return ErrorCode::no_shape;
       p.tensor.ndim = p.own.ndim;
@@ -364,7 +364,7 @@ class Builder {
     const std::uint64_t at = reinterpret_cast<std::uintptr_t>(p.tensor.data) - reinterpret_cast<std::uintptr_t>(first);
     if (at >= all) return;
     p.before = at;
-    p.room = all - at;
+    p.capacity = all - at;
   }
 
   template <class Struct, class Owner>
@@ -377,12 +377,12 @@ class Builder {
     if (!error) error = arrange<Owner>(p);
     if (!error) error = complete(p, std::is_same<Struct, DLManagedTensor>::value, &owner, sizeof(Owner));
     if (error) return error;
-    detail::Room<Block> room(Block::head() + 2 * static_cast<std::size_t>(p.tensor.ndim) * sizeof(std::int64_t));
-    if (room.memory == nullptr) return ErrorCode::no_memory;
-    error = place(p.tensor, static_cast<char*>(room.memory) + Block::head());
+    detail::Storage<Block> storage(Block::head() + 2 * static_cast<std::size_t>(p.tensor.ndim) * sizeof(std::int64_t));
+    if (storage.memory == nullptr) return ErrorCode::no_memory;
+    error = place(p.tensor, static_cast<char*>(storage.memory) + Block::head());
     if (error) return error;
-    auto* const block = ::new (room.memory) Block{Struct{}, static_cast<Owner&&>(owner)};
-    room.memory = nullptr;
+    auto* const block = ::new (storage.memory) Block{Struct{}, static_cast<Owner&&>(owner)};
+    storage.memory = nullptr;
     if (p.tensor.data != nullptr) p.tensor.data = plan(block->owner).tensor.data;  // some move with their owner
     block->managed.dl_tensor = p.tensor;
     block->managed.manager_ctx = block;
@@ -418,9 +418,9 @@ class Builder {
                    static_cast<std::int64_t>(first(p.tensor) % align));
     }
     const std::uint64_t end = p.tensor.byte_offset + detail::unsign(touched.high);
-    if (p.room != detail::most &&
-        (p.before + p.tensor.byte_offset < dlpackgen_magnitude_(touched.low) || end > p.room)) {
-      return Error(ErrorCode::too_small, static_cast<std::int64_t>(end), static_cast<std::int64_t>(p.room));
+    if (p.capacity != detail::most &&
+        (p.before + p.tensor.byte_offset < dlpackgen_magnitude_(touched.low) || end > p.capacity)) {
+      return Error(ErrorCode::too_small, static_cast<std::int64_t>(end), static_cast<std::int64_t>(p.capacity));
     }
     return Error();
   }
@@ -444,10 +444,10 @@ class Builder {
       extents[i] = tensor.shape[i];
       if (tensor.strides != nullptr) steps[i] = tensor.strides[i];
     }
-    const bool given = tensor.strides != nullptr;
+    const bool has_strides = tensor.strides != nullptr;
     tensor.shape = extents;
     tensor.strides = steps;
-    return given ? Error() : error;
+    return has_strides ? Error() : error;
   }
 
   DLTensor tensor_{};

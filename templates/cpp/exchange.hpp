@@ -55,14 +55,14 @@ class Handover {
   // The call has succeeded: the inner tensor is freed with the proxy, possibly now.
   void give(DLManagedTensorVersioned* inner) noexcept {
     inner_ = inner;
-    if (state_.exchange(given) == dropped) destroy();
+    if (state_.exchange(transferred) == dropped) destroy();
   }
 
   // The call has failed: the inner tensor is kept, whether or not the proxy was freed.
   void keep() noexcept { delete this; }
 
  private:
-  enum State : int { held, given, dropped };
+  enum State : int { held, transferred, dropped };
 
   explicit Handover(const DLManagedTensorVersioned& inner) noexcept : managed_(inner) {
     managed_.manager_ctx = this;
@@ -71,7 +71,7 @@ class Handover {
 
   static void drop(DLManagedTensorVersioned* self) noexcept {
     auto* const handover = static_cast<Handover*>(self->manager_ctx);
-    if (handover->state_.exchange(dropped) == given) handover->destroy();
+    if (handover->state_.exchange(dropped) == transferred) handover->destroy();
   }
 
   void destroy() noexcept {
@@ -234,8 +234,8 @@ class ExchangeAPI {
    *
    * \return a new reference to the object.
    */
-  Result<void*> to_py_object(Managed&& given) const noexcept {
-    Managed tensor = static_cast<Managed&&>(given);  // freed when this returns, in every case
+  Result<void*> to_py_object(Managed&& owned) const noexcept {
+    Managed tensor = static_cast<Managed&&>(owned);  // freed when this returns, in every case
     if (!tensor || api_ == nullptr) return ErrorCode::null;
     detail::Handover* const handover = detail::Handover::of(*tensor.get());
     if (handover == nullptr) return ErrorCode::no_memory;

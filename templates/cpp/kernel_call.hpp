@@ -36,7 +36,7 @@ inline const char* class_of(int status) noexcept {
 class KernelCheck {
  public:
   explicit KernelCheck(const char* kernel) noexcept
-      : message(dlpackgen_message_in(room_, sizeof room_)), kernel_(kernel) {}
+      : message(dlpackgen_message_in(storage_, sizeof storage_)), kernel_(kernel) {}
   KernelCheck(const KernelCheck&) = delete;
   KernelCheck& operator=(const KernelCheck&) = delete;
 
@@ -131,7 +131,7 @@ class KernelCheck {
 
   int status_ = DLPACKGEN_STATUS_OK;
   const char *class_ = nullptr, *kernel_;
-  char room_[4096];
+  char storage_[4096];
 };
 
 // Host memory for elements.
@@ -180,7 +180,7 @@ class Made {
       dlpackgen_put(&check.message, "no memory");
       return DLPACKGEN_STATUS_MEMORY_ERROR;
     }
-    dlpackgen_put(&check.message, "results are allocated on cpu, and the call is on ");
+    dlpackgen_put(&check.message, "results are allocated only on cpu, but the call is on ");
     dlpackgen_put_device(&check.message, device);
     dlpackgen_put(&check.message, ": pass a tensor");
     return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
@@ -235,22 +235,22 @@ class Contiguous {
 template <class... T>
 class NumberRoom {
  public:
-  void* get() noexcept { return room_; }
+  void* get() noexcept { return storage_; }
   /** The number as the type with the given index. */
   Number at(int which) const noexcept {
     using Read = Number (*)(const unsigned char*);
     constexpr Read all[] = {read<T>...};
-    return all[which](room_);
+    return all[which](storage_);
   }
 
  private:
   template <class U>
-  static Number read(const unsigned char* room) noexcept {
+  static Number read(const unsigned char* buffer) noexcept {
     U value;
-    std::memcpy(&value, room, sizeof value);
+    std::memcpy(&value, buffer, sizeof value);
     return Number(value);
   }
-  alignas(8) unsigned char room_[8] = {};
+  alignas(8) unsigned char storage_[8] = {};
 };
 
 // The address of an optional scalar, for C.

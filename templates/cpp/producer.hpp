@@ -74,7 +74,7 @@ int guarded(Call call, Tell tell) noexcept {
   } catch (const std::exception& e) {
     tell_safely(tell, "RuntimeError", e.what());
   } catch (...) {
-    tell_safely(tell, "RuntimeError", "an exception that says nothing");
+    tell_safely(tell, "RuntimeError", "an exception without a message");
   }
   return -1;
 #else
@@ -130,14 +130,14 @@ class ExchangeProducer {
   // The Python exception is set only once; after ErrorCode::callee_failed it is already set.
   template <class Call>
   static int python(Call call) noexcept {
-    bool told = false;
-    const auto once = [&told](const char* kind, const char* text) {
-      if (!told) Derived::set_error(kind, text);
+    bool reported = false;
+    const auto once = [&reported](const char* kind, const char* text) {
+      if (!reported) Derived::set_error(kind, text);
     };
     return detail::guarded(
         [&]() -> Error {
           const Error error = call();
-          told = error.code == ErrorCode::callee_failed;
+          reported = error.code == ErrorCode::callee_failed;
           return error;
         },
         once);
@@ -149,9 +149,9 @@ class ExchangeProducer {
         [&]() -> Error {
           *out = nullptr;
           if (prototype == nullptr) return ErrorCode::null;
-          DLTensor asked = *prototype;
-          asked.strides = nullptr;              // which is never read
-          const detail::Prototype like(asked);  // because the caller may change its shape meanwhile
+          DLTensor requested = *prototype;
+          requested.strides = nullptr;              // which is never read
+          const detail::Prototype like(requested);  // because the caller may change its shape meanwhile
           const Error wrong = detail::check_prototype(*like);
           if (wrong) return wrong;
           Result<Managed> made = detail::as_result(Derived::allocate(*like));

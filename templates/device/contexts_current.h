@@ -161,16 +161,16 @@ static driver_result streams_query(const void* pointer, struct streams_attribute
  * current (cupy#3991). If no context is active, no memory belongs to the driver. */
 static int streams_query_again(const void* pointer, struct streams_attributes* a, driver_result result,
                                dlpackgen_backend_error* error) {
-  int asked = 0;
+  int queried = 0;
   for (int32_t ordinal = 0; ordinal < streams.count; ordinal++) {
     int pushed = 0;
     if (!streams_active(ordinal) || streams_enter(ordinal, &pushed, NULL)) continue;
-    asked = 1;
+    queried = 1;
     result = streams_query(pointer, a);
     streams_leave(pushed);
     if (!result) return DLPACKGEN_BACKEND_OK;
   }
-  if (asked) return streams_fail(error, result, "pointer_attributes of %p", pointer);
+  if (queried) return streams_fail(error, result, "pointer_attributes of %p", pointer);
   memset(a, 0, sizeof *a);
   return DLPACKGEN_BACKEND_OK;
 }

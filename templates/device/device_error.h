@@ -45,12 +45,12 @@ static void device_add(dlpackgen_backend_error* error, const char* text) {
 
 static inline int device_forked(const char* title, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_FORKED,
-                     "%s was started before this process was forked off, and works in the parent alone; %s", title,
-                     "start processes by spawn, or before the first use of a device");
+                     "%s was started before this process was forked, and works only in the parent; %s", title,
+                     "start processes with spawn, or before the first use of a device");
 }
 
 static inline int device_ended(const char* title, dlpackgen_backend_error* error) {
-  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process ends, and %s with it", title);
+  return device_fail(error, DLPACKGEN_BACKEND_SHUTTING_DOWN, "the process is exiting, and %s has shut down", title);
 }
 
 /* Returns a permanent error again. */

@@ -11,9 +11,9 @@
 #include <windows.h>
 
 /* Only system folders and the program's folder are searched, not the current one. */
-static void* device_open(const char* name, char* why, size_t room) {
+static void* device_open(const char* name, char* why, size_t capacity) {
   HMODULE found = LoadLibraryExA(name, NULL, LOAD_LIBRARY_SEARCH_DEFAULT_DIRS);
-  if (!found) snprintf(why, room, "%s: Windows gives the error %lu", name, (unsigned long)GetLastError());
+  if (!found) snprintf(why, capacity, "%s: Windows error %lu", name, (unsigned long)GetLastError());
   return (void*)found;
 }
 
@@ -61,10 +61,10 @@ static inline int device_detach(void (*work)(void)) {
 
 /* Its symbols are not global, and it is never closed, because drivers leave threads and handlers
  * behind. */
-static void* device_open(const char* name, char* why, size_t room) {
+static void* device_open(const char* name, char* why, size_t capacity) {
   void* found = dlopen(name, RTLD_NOW | RTLD_LOCAL);
   const char* text = found ? NULL : dlerror();
-  if (!found) snprintf(why, room, "%s", text ? text : name);
+  if (!found) snprintf(why, capacity, "%s", text ? text : name);
   return found;
 }
 
@@ -102,10 +102,10 @@ static inline int device_detach(void (*work)(void)) {
 
 /* Opens the first available library of several, but prefers one that is already open: two versions
  * of a driver in one process cannot use each other's memory. */
-static inline void* device_open_one(const char* const* names, char* why, size_t room) {
+static inline void* device_open_one(const char* const* names, char* why, size_t capacity) {
   void* found = NULL;
   for (const char* const* name = names; *name && !found; name++) found = device_opened(*name);
-  for (const char* const* name = names; *name && !found; name++) found = device_open(*name, why, room);
+  for (const char* const* name = names; *name && !found; name++) found = device_open(*name, why, capacity);
   return found;
 }
 

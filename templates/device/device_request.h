@@ -62,7 +62,7 @@ static inline void device_return_attributes(DLDevice device, int32_t ordinal, co
 static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
                                      dlpackgen_backend_error* error) {
   if (r && tensor) return DEVICE_CHECK_GROWABLE("allocate", dlpackgen_allocation, r, flags, error);
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL in the place of the %s",
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL instead of the %s",
                      r ? "tensor" : "request");
 }
 
@@ -79,8 +79,7 @@ static inline void* device_new_block(const char* what, const dlpackgen_allocatio
                                      dlpackgen_backend_error* error) {
   void* block = calloc(1, size + 2 * (size_t)r->ndim * sizeof(int64_t));
   if (!block)
-    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: the host has no memory for a tensor's extents",
-                      what);
+    (void)device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: out of host memory for a tensor's extents", what);
   return block;
 }
 
@@ -90,19 +89,18 @@ static inline int device_check_ours(const char* what, const DLManagedTensorVersi
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
-      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL in the place of the tensor");
+      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL instead of the tensor");
 }
 
 static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
                                        dlpackgen_backend_error* error) {
   if (pointer && info) return device_check_attributes("pointer_attributes", info, error);
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL in the place of the %s",
-                     pointer ? "answer" : "address; an empty tensor is where its maker says");
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL instead of the %s",
+                     pointer ? "answer" : "address; the device of an empty tensor is the declared one");
 }
 
 static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
-  if (!count)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL in the place of the count");
+  if (!count) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "device_count: NULL instead of the count");
   *count = found;
   return DLPACKGEN_BACKEND_OK;
 }
@@ -110,8 +108,7 @@ static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_b
 /* Checks that two tensors are contiguous and have the same number of elements of the same dtype. */
 static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t* count,
                              dlpackgen_backend_error* error) {
-  if (!to || !from)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL in the place of a tensor");
+  if (!to || !from) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL instead of a tensor");
   uint64_t other = 0;
   int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
   if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
@@ -123,10 +120,12 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
     return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s of the two tensors differ",
                        shapes ? "dtypes" : "shapes");
   if (*count && (!to->data || !from->data))
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements and no data",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the %s has elements but no data",
                        to->data ? "source" : "destination");
   if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))
-    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT, "copy: the %s is not compact; make it so first",
+    return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT,
+                       "copy: the %s is not compact; make it compact "
+                       "first",
                        dlpackgen_is_contiguous(to) ? "source" : "destination");
   return DLPACKGEN_BACKEND_OK;
 }

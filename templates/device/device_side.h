@@ -30,8 +30,8 @@ static inline int device_ends(const void* start, size_t bytes, const void* base,
 static inline int device_too_short(const char* what, const void* start, size_t bytes, size_t size,
                                    dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
-                     "%s has %llu bytes at %p, and its memory, of %llu, ends before", what, (unsigned long long)bytes,
-                     start, (unsigned long long)size);
+                     "%s has %llu bytes at %p, beyond the end of its memory of %llu bytes", what,
+                     (unsigned long long)bytes, start, (unsigned long long)size);
 }
 
 #endif /* DLPACKGEN_DEVICE_SIDE_H_ */

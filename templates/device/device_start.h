@@ -24,8 +24,7 @@ static int device_open_driver(const char* what, void** library, dlpackgen_backen
   *library = device_open_one(driver_libraries, why, sizeof why);
   if (*library) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_DRIVER_NOT_FOUND,
-                     "%s is not installed, or not where libraries are found: %s; install %s", what, why,
-                     BACKEND_PACKAGE);
+                     "%s is not installed, or not in the library path: %s; install %s", what, why, BACKEND_PACKAGE);
 }
 
 /* Finds a function by its plain name. */

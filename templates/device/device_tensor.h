@@ -14,10 +14,12 @@ static int device_bad_shape(const char* what, dlpackgen_error_code rule, const d
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: dimension %d has the extent %lld", what,
                        (int)mismatch->dimension, (long long)mismatch->got);
   if (rule == DLPACKGEN_ERROR_TOO_LARGE)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: the shape has more elements than 64 bits count",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                       "%s: the shape has more elements than 64 bits can "
+                       "count",
                        what);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                     "%s: %d dimensions%s; 0 to %d were expected, with their extents", what, (int)mismatch->got,
+                     "%s: %d dimensions%s; expected 0 to %d, with their extents", what, (int)mismatch->got,
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
 }
 
@@ -42,7 +44,7 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
                        dtype.bits, dtype.lanes);
   if (!dlpackgen_bytes_of_(count, width, &total) || total > PTRDIFF_MAX)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                       "%s: %llu elements of %llu bits are more than can be addressed", what, (unsigned long long)count,
+                       "%s: %llu elements of %llu bits exceed the address space", what, (unsigned long long)count,
                        (unsigned long long)width);
   *bytes = (size_t)total;
   return DLPACKGEN_BACKEND_OK;

@@ -39,16 +39,17 @@ static int levelzero_copy_staged(const struct usm_side* to, const struct usm_sid
   if (there.root < 0) there.root = stream->root;
   if (here.root < 0) here.root = stream->root;
   there.busy = &levelzero.roots[there.root].busy, here.busy = &levelzero.roots[here.root].busy;
-  void* room = malloc(bytes);
-  if (!room)
-    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "copy: the host has no %llu bytes to pass them through",
+  void* buffer = malloc(bytes);
+  if (!buffer)
+    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "copy: out of host memory for a buffer of %llu bytes",
                        (unsigned long long)bytes);
   int code = levelzero_own_list(there.root, &there.list, error);
   if (!code) code = levelzero_own_list(here.root, &here.list, error);
   if (!code) code = levelzero_finish_copy(0, stream, bytes, 1, error);
-  if (!code) code = levelzero_finish_copy(levelzero_append(&there, room, from->start, bytes), &there, bytes, 1, error);
-  if (!code) code = levelzero_finish_copy(levelzero_append(&here, to->start, room, bytes), &here, bytes, 1, error);
-  free(room);
+  if (!code)
+    code = levelzero_finish_copy(levelzero_append(&there, buffer, from->start, bytes), &there, bytes, 1, error);
+  if (!code) code = levelzero_finish_copy(levelzero_append(&here, to->start, buffer, bytes), &here, bytes, 1, error);
+  free(buffer);
   return code;
 }
 

@@ -53,9 +53,9 @@ static struct {
 /* Reports a result of the driver, preceded by the operation. */
 DEVICE_FORMAT(3, 4)
 static int levelzero_fail(dlpackgen_backend_error* error, driver_result result, const char* format, ...) {
-  dlpackgen_backend_error room;
+  dlpackgen_backend_error buffer;
   va_list values;
-  if (!error) error = &room;
+  if (!error) error = &buffer;
   va_start(values, format);
   device_vfail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, (int32_t)result, format, values);
   va_end(values);
@@ -64,7 +64,7 @@ static int levelzero_fail(dlpackgen_backend_error* error, driver_result result, 
   char number[16];
   snprintf(number, sizeof number, "0x%x", (unsigned)result);
   device_add_result(error, known ? known->name : "an error", number,
-                    known ? known->text : "Level Zero's documentation tells of it by the number");
+                    known ? known->text : "Level Zero's documentation lists the number");
   return error->code;
 }
 
@@ -81,10 +81,10 @@ static int levelzero_start(void* library, dlpackgen_backend_error* error) {
   memcpy(&levelzero.driver.init, &found, sizeof found);
   if (!found)
     return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
-                       "the library has no function %s, so it is not a loader; install %s", driver_functions[0].plain,
+                       "the library does not export %s: it is not the loader; install %s", driver_functions[0].plain,
                        BACKEND_PACKAGE);
   const driver_result result = levelzero.driver.init(0);
-  return result ? levelzero_fail(error, result, "the loader is there, and starts no driver") : DLPACKGEN_BACKEND_OK;
+  return result ? levelzero_fail(error, result, "the loader was found, but no driver starts") : DLPACKGEN_BACKEND_OK;
 }
 
 static int levelzero_resolve(void* library, dlpackgen_backend_error* error) {
@@ -101,7 +101,7 @@ static void* levelzero_grown(void* array, int32_t count, size_t size) {
 }
 
 static int levelzero_no_memory(dlpackgen_backend_error* error) {
-  return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "no memory of the host to start with");
+  return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "out of host memory while starting");
 }
 
 /* Records a device and its parts, recursively. */
@@ -144,12 +144,12 @@ static int levelzero_default(driver_driver driver, unsigned int* version, driver
   if (result) return levelzero_fail(error, result, "the version of a driver");
   if (*version < DRIVER_OLDEST)
     return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
-                       "the driver serves version %u.%u of Level Zero, and %d.%d is the oldest that is used; update %s",
+                       "the driver supports version %u.%u of Level Zero, but %d.%d or newer is required; update %s",
                        *version >> 16, *version & 0xffff, DRIVER_OLDEST >> 16, DRIVER_OLDEST & 0xffff, BACKEND_PACKAGE);
   *context = levelzero.driver.default_context(driver);
   if (*context) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_UNAVAILABLE,
-                     "the driver gives no default context, under which libraries share memory");
+                     "the driver has no default context, in which libraries share memory");
 }
 
 /* Adds the devices of a driver, also those after one that fails; returns the first error. */

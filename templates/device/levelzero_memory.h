@@ -89,7 +89,7 @@ static int levelzero_keep(struct levelzero_block* block, const struct levelzero_
   struct levelzero_platform* platform = levelzero_platform_of(stream->root);
   struct levelzero_slot* slot = NULL;
   struct levelzero_keep *fresh = calloc(1, sizeof *fresh), *old = NULL;
-  if (!fresh) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: no memory of the host");
+  if (!fresh) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: out of host memory");
   const int code = levelzero_reserve(platform, "keep_until", &slot, error);
   if (code) {
     free(fresh);

@@ -47,7 +47,7 @@ static int levelzero_make_slots(struct levelzero_platform* platform, const char*
   const struct levelzero_pool_desc desc = {DRIVER_struct_pool, NULL, DRIVER_pool_host_visible, 2 * LEVELZERO_SLOTS};
   driver_pool pool = NULL;
   struct levelzero_slot* slots = calloc(LEVELZERO_SLOTS, sizeof *slots);
-  if (!slots) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: no memory of the host for events", what);
+  if (!slots) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: out of host memory for events", what);
   driver_result result = levelzero.driver.pool_create(platform->context, (const void*)&desc, 0, NULL, &pool);
   if (result) {
     free(slots);
@@ -112,13 +112,12 @@ static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dl
   if (result) return levelzero_fail(error, result, "%s: the stream %p", what, stream->handle);
   if (!immediate)
     return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
-                       "%s: the command list %p is recorded, to be executed later; an immediate one is needed", what,
-                       stream->handle);
+                       "%s: the command list %p is not an immediate one, as required", what, stream->handle);
   const int32_t root = levelzero_root_above(device), wanted = levelzero_root_of(stream->device.device_id);
   if (root != wanted)
     return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
-                       "%s: the stream %p is of device %d of Level Zero, and device %d, its number %d, was expected",
-                       what, stream->handle, (int)root, (int)stream->device.device_id, (int)wanted);
+                       "%s: the stream %p is of device %d of Level Zero; expected device %d, its number %d", what,
+                       stream->handle, (int)root, (int)stream->device.device_id, (int)wanted);
   if (context != levelzero_platform_of(root)->context)
     return device_fail(
         error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,

@@ -9,9 +9,9 @@
 static int levelzero_check_numbered(const char* what, dlpackgen_backend_error* error) {
   if (atomic_load_explicit(&levelzero.numbered, memory_order_acquire)) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_DEVICE_IDS_UNKNOWN,
-                     "%s: the ids of devices are SYCL's, which Level Zero does not know; %s", what,
-                     "set ONEAPI_DEVICE_SELECTOR=level_zero:*, tell the ids by dlpackgen_usm()->number, "
-                     "or compile the source over SYCL in place of the one over Level Zero");
+                     "%s: the ids of devices are SYCL's, which Level Zero does not report; %s", what,
+                     "set ONEAPI_DEVICE_SELECTOR=level_zero:*, pass the ids to dlpackgen_usm()->set_device_ids, "
+                     "or compile the source for SYCL instead of the one for Level Zero");
 }
 
 /* Returns the root with an id, or -1. */
@@ -31,7 +31,7 @@ static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* e
 
 static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error) {
   int code = usm_ready(error);
-  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL in the place of the id");
+  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL instead of the id");
   if (!code) code = levelzero_check_numbered("id", error);
   if (code) return code;
   const int there = ordinal >= 0 && ordinal < levelzero.root_count;
@@ -56,7 +56,7 @@ static int levelzero_check_row(const dlpackgen_usm_id* row, int again, dlpackgen
   while (root-- > 0 && (void*)levelzero.roots[root].device != row->device) continue;
   if (root < 0 || row->id < 0)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
-                       "set_device_ids: %p with the id %d; a root device and its position were expected", row->device,
+                       "set_device_ids: %p with the id %d; expected a root device and its position", row->device,
                        (int)row->id);
   if (again && atomic_load(&levelzero.roots[root].id) != row->id)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
@@ -91,8 +91,8 @@ static int usm_set_device_ids(const dlpackgen_usm_id* ids, size_t count, dlpackg
   int code = usm_ready(error);
   if (!code && !ids != !count)
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "set_device_ids: %s",
-                       ids ? "no device has an id; give NULL, in Go nil, if no other library of the program uses SYCL"
-                           : "NULL in the place of the ids");
+                       ids ? "no device has an id; pass NULL, in Go nil, if no other library of the program uses SYCL"
+                           : "NULL instead of the ids");
   if (code) return code;
   const size_t rows = ids ? count : (size_t)levelzero.root_count;
   levelzero_lock(&busy);
@@ -118,7 +118,7 @@ static int levelzero_own(const char* what, const void* pointer, int32_t platform
   memory->ordinal = owner ? levelzero_root_above(owner) : -1;
   if (owner && memory->ordinal < 0)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
-                       "%s %p: its device is not listed, as a card is not where its tiles are; %s is %s", what, pointer,
+                       "%s %p: its device is not listed, because its tiles are; %s is %s", what, pointer,
                        "ZE_FLAT_DEVICE_HIERARCHY", levelzero.hierarchy);
   int code = levelzero_check_numbered(what, error);
   if (code) return code;

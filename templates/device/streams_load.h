@@ -34,9 +34,9 @@ static driver_result streams_begin(void);
 /* Reports a result of the driver, preceded by the operation. */
 DEVICE_FORMAT(3, 4)
 static int streams_fail(dlpackgen_backend_error* error, driver_result result, const char* format, ...) {
-  dlpackgen_backend_error room;
+  dlpackgen_backend_error buffer;
   va_list values;
-  if (!error) error = &room;
+  if (!error) error = &buffer;
   va_start(values, format);
   device_vfail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, (int32_t)result, format, values);
   va_end(values);
@@ -60,10 +60,10 @@ static int streams_version(void* library, dlpackgen_backend_error* error) {
                        "the library does not export %s: it is not the driver, or too old; install %s",
                        driver_functions[0].plain, BACKEND_PACKAGE);
   const driver_result result = streams.driver.driver_version(&streams.version);
-  if (result) return streams_fail(error, result, "the driver does not tell its version");
+  if (result) return streams_fail(error, result, "the driver does not report its version");
   if (streams.version < DRIVER_OLDEST)
     return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
-                       "the driver is of version %d, and %d is the oldest that is used; update %s", streams.version,
+                       "the driver has version %d, but %d or newer is required; update %s", streams.version,
                        DRIVER_OLDEST, BACKEND_PACKAGE);
   return DLPACKGEN_BACKEND_OK;
 }
@@ -72,20 +72,18 @@ static int streams_resolve(void* library, dlpackgen_backend_error* error) {
   const struct driver_function* missing = device_resolve(library, &streams.driver, streams_find);
   if (!missing) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
-                     "the driver, of version %d, lacks %s as of version %d; update %s", streams.version,
-                     missing->symbol, missing->since, BACKEND_PACKAGE);
+                     "the driver of version %d lacks %s of version %d; update %s", streams.version, missing->symbol,
+                     missing->since, BACKEND_PACKAGE);
 }
 
 static int streams_start(dlpackgen_backend_error* error) {
   driver_result result = streams_begin();
   if (!result) result = streams.driver.device_count(&streams.count);
-  if (result) return streams_fail(error, result, "the driver, of version %d, does not start", streams.version);
+  if (result) return streams_fail(error, result, "the driver of version %d does not start", streams.version);
   if (streams.count < 1)
-    return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE, "the driver, of version %d, counts no device",
-                       streams.version);
+    return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE, "the driver of version %d has no device", streams.version);
   streams.devices = calloc((size_t)streams.count, sizeof *streams.devices);
-  if (!streams.devices)
-    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "no memory of the host to start with");
+  if (!streams.devices) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "out of host memory while starting");
   return DLPACKGEN_BACKEND_OK;
 }
 

@@ -43,8 +43,7 @@ static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
   driver_pool pool = NULL;
   if (!streams_has_pools(ordinal) || !streams.driver.pool_default || !streams.driver.pool_access)
     return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED,
-                       "allocate: device %d has no pools, whose memory alone other devices can be let reach",
-                       (int)ordinal);
+                       "allocate: device %d has no memory pools, which access by other devices requires", (int)ordinal);
   driver_result result = streams.driver.pool_default(&pool, ordinal);
   for (int32_t peer = 0; !result && peer < streams.count; peer++) {
     int can = 0;
@@ -52,9 +51,9 @@ static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
     const struct streams_access access = {DRIVER_location_device, peer, DRIVER_access_read_write};
     result = streams.driver.pool_access(pool, (const void*)&access, 1);
   }
-  return result
-             ? streams_fail(error, result, "allocate: letting other devices reach the pool of device %d", (int)ordinal)
-             : DLPACKGEN_BACKEND_OK;
+  return result ? streams_fail(error, result, "allocate: allowing other devices to access the pool of device %d",
+                               (int)ordinal)
+                : DLPACKGEN_BACKEND_OK;
 }
 
 /* Checks the request. */
@@ -65,7 +64,7 @@ static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backen
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the types %s",
                        type, BACKEND_TITLE, BACKEND_TYPES);
   if (r->device.device_id == 0) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "allocate: device type %d has the id 0 alone, not %d",
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "allocate: device type %d has only the id 0, not %d",
                      type, (int)r->device.device_id);
 }
 

@@ -26,7 +26,7 @@ static int streams_special(driver_stream stream) {
 
 /* Checks that a stream belongs to its device. The default streams belong to all devices. */
 static int streams_check(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
   int code = streams_check_device(what, stream->device, error);
   driver_stream handle = streams_handle(stream->handle);
   if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || streams_special(handle)) return code;
@@ -85,7 +85,7 @@ static int streams_capture(const char* what, driver_stream stream, struct stream
   if (result) return streams_fail(error, result, "%s: the stream %p", what, (void*)stream);
   if (capture->status == DRIVER_capture_none || capture->status == DRIVER_capture_active) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
-                     "%s: the capture of the stream %p was broken by an earlier call", what, (void*)stream);
+                     "%s: the capture of the stream %p was invalidated by an earlier call", what, (void*)stream);
 }
 
 /* Rejects a stream that is captured. */
@@ -115,8 +115,8 @@ static int streams_check_captures(const struct streams_capture* consumer, const 
   if (consumer->status == producer->status && consumer->id == producer->id) return DLPACKGEN_BACKEND_OK;
   const char* which = consumer->status == producer->status ? "the two streams are captured into two graphs"
                       : consumer->status == DRIVER_capture_none
-                          ? "the producer's stream is captured and the consumer's is not"
-                          : "the consumer's stream is captured and the producer's is not";
+                          ? "the producer's stream is captured, but the consumer's is not"
+                          : "the consumer's stream is captured, but the producer's is not";
   return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
                      "stream_wait: %s; order them in the graph, and pass -1 as the stream", which);
 }

@@ -31,10 +31,10 @@ bool can_access(int32_t id, const usm_memory& memory) {
 // Copies between two devices without direct access. The copy goes through the host, each half on a
 // separate queue. The function waits for both.
 int copy_staged(const usm_side* to, const usm_side* from, size_t bytes, sycl::queue& queue) {
-  std::vector<char> room(bytes);
+  std::vector<char> buffer(bytes);
   queue.wait();
-  own_queue(from->memory.id).memcpy(room.data(), from->start, bytes).wait();
-  own_queue(to->memory.id).memcpy(to->start, room.data(), bytes).wait();
+  own_queue(from->memory.id).memcpy(buffer.data(), from->start, bytes).wait();
+  own_queue(to->memory.id).memcpy(to->start, buffer.data(), bytes).wait();
   return DLPACKGEN_BACKEND_OK;
 }
 

@@ -53,17 +53,17 @@ int guarded(dlpackgen_backend_error* error, const char* what, Work work) noexcep
   try {
     return work();
   } catch (const sycl::exception& e) {
-    const int code = device_fail(error, sycl_code(e), "%s: SYCL says: ", what);
+    const int code = device_fail(error, sycl_code(e), "%s: SYCL reports: ", what);
     if (!error) return code;
     device_add(error, e.what());
     error->driver_code = e.code().value();
     return code;
   } catch (const std::bad_alloc&) {
-    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: no memory of the host", what);
+    return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "%s: out of host memory", what);
   } catch (const std::exception& e) {
     return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, "%s: %s", what, e.what());
   } catch (...) {
-    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, "%s: an exception of no known type", what);
+    return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR, "%s: an unknown exception", what);
   }
 }
 
@@ -127,7 +127,7 @@ int slowly_ready(dlpackgen_backend_error* error) {
     case sycl_phase::ended: return device_ended("SYCL", error);
     default: break;
   }
-  if (!state) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "no memory of the host to start with");
+  if (!state) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "out of host memory while starting");
   return device_repeat(&state->first, error);
 }
 
@@ -209,7 +209,7 @@ static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
 
 static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error) {
   int code = usm_ready(error);
-  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL in the place of the id");
+  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL instead of the id");
   if (!code) code = usm_check_id("id", ordinal, error);
   if (!code) *id = ordinal;
   return code;

@@ -119,8 +119,8 @@ int make_tensor(const dlpackgen_allocation* r, size_t bytes, DLManagedTensorVers
     block->first = std::make_unique<sycl::queue>(first);
     block->tensor.dl_tensor.data = sycl::aligned_alloc_device(alignment, bytes, root.device, root.context);
     if (!block->tensor.dl_tensor.data)
-      return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "allocate: device %d gives no %llu bytes", block->id,
-                         static_cast<unsigned long long>(bytes));
+      return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "allocate: device %d cannot allocate %llu bytes",
+                         block->id, static_cast<unsigned long long>(bytes));
   }
   *tensor = &block.release()->tensor;
   return DLPACKGEN_BACKEND_OK;

@@ -24,15 +24,16 @@ static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int 
   side->start = (char*)t->data + t->byte_offset;
   if ((int)t->device.device_type == BACKEND_device) code = usm_check_owner(what, t, all_kinds, &side->memory, error);
   else if (t->device.device_type != kDLCPU)
-    code =
-        device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "%s says device type %d; %s copies between %d and %d",
-                    what, (int)t->device.device_type, BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
+                       "%s declares device type %d; %s copies between %d "
+                       "and %d",
+                       what, (int)t->device.device_type, BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
   else code = usm_look(what, side->start, 0, &side->memory, error);
   if (code) return code;
   const struct usm_memory* m = &side->memory;
   if (t->device.device_type == kDLCPU && m->kind == USM_DEVICE)
     return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
-                       "%s says that %p is the host's, and it is memory of device %d", what, (void*)side->start,
+                       "%s declares %p as host memory, but it is memory of device %d", what, (void*)side->start,
                        (int)m->id);
   if (device_ends(side->start, bytes, m->base, m->size))
     return device_too_short(what, side->start, bytes, m->size, error);

@@ -34,9 +34,9 @@ static int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info);
 static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int all_kinds,
                           dlpackgen_backend_error* error) {
   if (all_kinds || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_HOST_MEMORY, "%s %p is %s, and a device's own alone is taken here; %s",
+  return device_fail(error, DLPACKGEN_BACKEND_HOST_MEMORY, "%s %p is %s, but only device memory is accepted here; %s",
                      what, pointer, memory->kind == USM_HOST ? "the host's" : "shared with the host",
-                     "allocate it so, or ask the table that takes every kind");
+                     "allocate device memory, or use the table that accepts every kind");
 }
 
 static void usm_tell(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
@@ -77,7 +77,7 @@ static int usm_check_declared(const char* what, const void* start, DLDevice decl
                        "it was freed, or allocated under another context: allocate it under the default one");
   if (memory->ordinal < 0 || memory->id == declared.device_id) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
-                     "%s says device %d, and the memory %p is of device %d in the order of SYCL", what,
+                     "%s declares device %d, but the memory %p is of device %d in the order of SYCL", what,
                      (int)declared.device_id, start, (int)memory->id);
 }
 
@@ -99,11 +99,11 @@ static int usm_check_tensor(const DLTensor* tensor, uint32_t flags, dlpackgen_po
   if (!code && info) code = device_check_attributes("check_tensor", info, error);
   if (!code && (!tensor || (flags & ~(uint32_t)DLPACKGEN_USM_ALL_KINDS)))
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "check_tensor: %s",
-                       tensor ? "unknown flags; there is DLPACKGEN_USM_ALL_KINDS" : "NULL in the place of the tensor");
+                       tensor ? "unknown flags; expected DLPACKGEN_USM_ALL_KINDS" : "NULL instead of the tensor");
   if (!code && (int)tensor->device.device_type != BACKEND_device)
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
-                       "check_tensor: the tensor says device type %d, and %s is %d", (int)tensor->device.device_type,
-                       BACKEND_TITLE, BACKEND_device);
+                       "check_tensor: the tensor declares device type %d, but %s has %d",
+                       (int)tensor->device.device_type, BACKEND_TITLE, BACKEND_device);
   if (!code) code = device_elements("check_tensor", tensor->ndim, tensor->shape, &count, error);
   if (code) return code;
   if (count && !tensor->data)

@@ -40,9 +40,9 @@ static int vendor_check_copy(const DLTensor* to, const DLTensor* from, const dlp
 /* Host memory may be freed as soon as the call returns, so the call waits for its copy. */
 static int vendor_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,
                        dlpackgen_backend_error* error) {
-  dlpackgen_backend_error room;
+  dlpackgen_backend_error buffer;
   size_t bytes = 0;
-  int host = 0, code = vendor_ready(&error, &room);
+  int host = 0, code = vendor_ready(&error, &buffer);
   if (!code) code = vendor_check_copy(to, from, stream, &bytes, &host, error);
   if (code || !bytes) return code;
   const dlpackgen_stream passed = vendor_handle_of(stream);

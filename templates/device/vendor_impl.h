@@ -93,7 +93,7 @@ static inline int vendor_fail(dlpackgen_backend_error* error, driver_result resu
 
 /* Returns the error of a function that is not implemented yet. */
 static inline int vendor_unwritten(const char* function, dlpackgen_backend_error* error) {
-  return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "%s: not written yet; its place is in %s_impl.c", function,
+  return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "%s: not implemented; implement it in %s_impl.c", function,
                      BACKEND_NAME);
 }
 

@@ -28,13 +28,13 @@ static int vendor_start(dlpackgen_backend_error* error) {
   vendor.impl = BACKEND_IMPL();
   const int code = vendor.impl->start(&vendor.driver, &vendor.facts, error);
   if (code && error->code != code) /* which would be repeated as success */
-    return device_fail(error, code, "the vendor's part fails to start, and does not say why");
+    return device_fail(error, code, "the vendor's part failed to start without an error message");
   if (code) return code;
   if (vendor.facts.version < DRIVER_OLDEST)
     return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
-                       "the driver is of version %lld, and %d is the oldest that is used; update %s",
+                       "the driver has version %lld, but %d or newer is required; update %s",
                        (long long)vendor.facts.version, DRIVER_OLDEST, BACKEND_PACKAGE);
-  if (vendor.facts.devices < 1) return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE, "the driver counts no device");
+  if (vendor.facts.devices < 1) return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE, "the driver has no device");
   return DLPACKGEN_BACKEND_OK;
 }
 
@@ -46,20 +46,20 @@ static int device_load(dlpackgen_backend_error* error) {
 }
 
 /* Also provides an error for the vendor's part if the caller passes none. */
-static inline int vendor_ready(dlpackgen_backend_error** error, dlpackgen_backend_error* room) {
-  if (!*error) *error = room;
+static inline int vendor_ready(dlpackgen_backend_error** error, dlpackgen_backend_error* buffer) {
+  if (!*error) *error = buffer;
   return device_ready(BACKEND_TITLE, *error);
 }
 
 static int vendor_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
-  dlpackgen_backend_error room;
-  const int code = vendor_ready(&error, &room);
+  dlpackgen_backend_error buffer;
+  const int code = vendor_ready(&error, &buffer);
   return code ? code : device_return_info(vendor.facts.version, vendor.facts.devices, facts, error);
 }
 
 static int vendor_device_count(int32_t* count, dlpackgen_backend_error* error) {
-  dlpackgen_backend_error room;
-  const int code = vendor_ready(&error, &room);
+  dlpackgen_backend_error buffer;
+  const int code = vendor_ready(&error, &buffer);
   return code ? code : device_return_count(vendor.facts.devices, count, error);
 }
 
@@ -67,8 +67,8 @@ static int vendor_device_count(int32_t* count, dlpackgen_backend_error* error) {
  * version; the caller's may be of an older one. */
 static int vendor_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
                                      dlpackgen_backend_error* error) {
-  dlpackgen_backend_error room;
-  int code = vendor_ready(&error, &room);
+  dlpackgen_backend_error buffer;
+  int code = vendor_ready(&error, &buffer);
   if (!code) code = device_check_pointer(pointer, info, error);
   if (code) return code;
   dlpackgen_pointer_attributes found = DLPACKGEN_POINTER_ATTRIBUTES_INIT;

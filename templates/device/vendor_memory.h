@@ -62,8 +62,8 @@ static void vendor_delete(DLManagedTensorVersioned* tensor) {
 }
 
 static int vendor_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* error) {
-  dlpackgen_backend_error room;
-  if (!error) error = &room;
+  dlpackgen_backend_error buffer;
+  if (!error) error = &buffer;
   const int code = tensor ? device_check_ours("deallocate", tensor, vendor_delete, error) : DLPACKGEN_BACKEND_OK;
   return code || !tensor ? code : vendor_release((struct vendor_block*)tensor, error);
 }
@@ -93,15 +93,15 @@ static int vendor_keep(struct vendor_block* block, struct vendor_keep* fresh, vo
 
 static int vendor_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream,
                              dlpackgen_backend_error* error) {
-  dlpackgen_backend_error room;
+  dlpackgen_backend_error buffer;
   struct vendor_block* block = (struct vendor_block*)tensor;
   void* old = NULL;
-  int code = vendor_ready(&error, &room);
+  int code = vendor_ready(&error, &buffer);
   if (!code) code = device_check_ours("keep_until", tensor, vendor_delete, error);
   if (!code) code = vendor_check_ordered("keep_until", stream, error);
   if (code || !block->tensor.dl_tensor.data) return code;
   struct vendor_keep* fresh = calloc(1, sizeof *fresh);
-  if (!fresh) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: no memory for a mark");
+  if (!fresh) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: out of memory");
   fresh->stream = vendor_handle_of(stream);
   code = vendor_keep(block, fresh, &old, error);
   if (old) vendor.impl->forget(&vendor.driver, old);
@@ -112,7 +112,9 @@ static int vendor_check_request(const dlpackgen_allocation* r, size_t* bytes, dl
   int code = vendor_check_place("allocate", r->device, error);
   if (!code) code = device_check_size(r, bytes, error);
   if (!code && r->flags & DLPACKGEN_BACKEND_PEER_ACCESS)
-    code = device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, "allocate: %s lets no other device reach its memory",
+    code = device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED,
+                       "allocate: %s does not let other devices access its "
+                       "memory",
                        BACKEND_TITLE);
   if (code || !*bytes) return code;
   const int32_t ordinal = (int)r->device.device_type == BACKEND_device ? r->device.device_id : -1;
@@ -121,9 +123,9 @@ static int vendor_check_request(const dlpackgen_allocation* r, size_t* bytes, dl
 
 static int vendor_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** tensor,
                         dlpackgen_backend_error* error) {
-  dlpackgen_backend_error room;
+  dlpackgen_backend_error buffer;
   size_t bytes = 0;
-  int code = vendor_ready(&error, &room);
+  int code = vendor_ready(&error, &buffer);
   if (!code) code = device_check_alloc(r, tensor, error);
   if (!code) code = vendor_check_request(r, &bytes, error);
   if (code) return code;

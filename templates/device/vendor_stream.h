@@ -16,7 +16,7 @@ static int vendor_check_place(const char* what, DLDevice device, dlpackgen_backe
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "%s: device type %d is not one of %s", what,
                        (int)device.device_type, BACKEND_TITLE);
   if (found->zero && device.device_id)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "%s: device type %d has the id 0 alone, not %d", what,
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "%s: device type %d has only the id 0, not %d", what,
                        found->type, (int)device.device_id);
   if (device.device_id >= 0 && device.device_id < vendor.facts.devices) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
@@ -47,8 +47,8 @@ static int vendor_check_handle(const char* what, void* handle, int32_t ordinal, 
   int32_t owner = ordinal;
   if (vendor_special(vendor_handle(handle))) return DLPACKGEN_BACKEND_OK;
   if (!VENDOR_STREAMS)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p; %s has none but the default one",
-                       what, handle, BACKEND_TITLE);
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p; %s has only the default one", what,
+                       handle, BACKEND_TITLE);
   const int code = vendor.impl->owner ? vendor.impl->owner(&vendor.driver, handle, &owner, error) : 0;
   if (code || owner == ordinal || ordinal < 0) return code;
   return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
@@ -56,7 +56,7 @@ static int vendor_check_handle(const char* what, void* handle, int32_t ordinal, 
 }
 
 static int vendor_check(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
   const int code = vendor_check_device(what, stream->device, error);
   if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
   return vendor_check_handle(what, stream->handle, stream->device.device_id, error);
@@ -70,8 +70,8 @@ static int vendor_check_ordered(const char* what, const dlpackgen_stream* stream
 
 static int vendor_stream_from_dlpack(DLDevice device, const int64_t* number, dlpackgen_stream* stream,
                                      dlpackgen_backend_error* error) {
-  dlpackgen_backend_error room;
-  int code = vendor_ready(&error, &room);
+  dlpackgen_backend_error buffer;
+  int code = vendor_ready(&error, &buffer);
   if (!code) code = vendor_check_device("stream_from_dlpack", device, error);
   if (!code) code = device_check_place("stream_from_dlpack", stream, error);
   if (code) return code;
@@ -79,15 +79,15 @@ static int vendor_stream_from_dlpack(DLDevice device, const int64_t* number, dlp
   if (!number || numbers_read(*number, VENDOR_STREAMS, stream)) return DLPACKGEN_BACKEND_OK;
   return device_reject_number(*number,
                               VENDOR_STREAMS ? "a stream is None, -1, a default stream's number, or a handle"
-                                             : "it has none, so None and -1 alone are taken",
+                                             : "it has none, so only None and -1 are accepted",
                               error);
 }
 
 static int vendor_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
                                  dlpackgen_backend_error* error) {
-  dlpackgen_backend_error room;
+  dlpackgen_backend_error buffer;
   void* handle = NULL;
-  int code = vendor_ready(&error, &room);
+  int code = vendor_ready(&error, &buffer);
   if (!code) code = vendor_check_device("current_work_stream", device, error);
   if (!code) code = device_check_place("current_work_stream", stream, error);
   if (!code) code = device_current(source, device, &handle, error);
@@ -103,9 +103,9 @@ static dlpackgen_stream vendor_handle_of(const dlpackgen_stream* stream) {
 
 static int vendor_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
                               dlpackgen_backend_error* error) {
-  dlpackgen_backend_error room;
+  dlpackgen_backend_error buffer;
   void* mark = NULL;
-  int code = vendor_ready(&error, &room);
+  int code = vendor_ready(&error, &buffer);
   if (!code) code = vendor_check("stream_wait: the consumer's stream", consumer, error);
   if (!code) code = vendor_check("stream_wait: the producer's stream", producer, error);
   if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
@@ -119,8 +119,8 @@ static int vendor_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_
 }
 
 static int vendor_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  dlpackgen_backend_error room;
-  int code = vendor_ready(&error, &room);
+  dlpackgen_backend_error buffer;
+  int code = vendor_ready(&error, &buffer);
   if (!code) code = vendor_check_ordered("stream_synchronize", stream, error);
   if (code) return code;
   const dlpackgen_stream passed = vendor_handle_of(stream);

@@ -122,7 +122,7 @@ func (b *Buffer[T]) Close() error {
 	return nil
 }
 
-func errReleased() error { return failf(ErrReleased, "nothing of the Buffer is left") }
+func errReleased() error { return failf(ErrReleased, "the Buffer was exported or released") }
 
 func (b *share) release() {
 	for {
@@ -186,7 +186,7 @@ func (b *share) exportSlot(o *ExportOptions, legacy bool) (*slot, error) {
 
 func (b *share) alloc(dtype DataType, shape []int64) error {
 	if len(shape) > MaxNDim {
-		return failf(ErrShape, "%d dimensions; %d at most", len(shape), MaxNDim)
+		return failf(ErrShape, "%d dimensions; at most %d", len(shape), MaxNDim)
 	}
 	r, err := rangeOf(shape, nil)
 	if err != nil {

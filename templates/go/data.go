@@ -126,11 +126,11 @@ func compact(shape, strides unsafe.Pointer, ndim int32) (count int64, contiguous
 func unreadable(t Tensor, want DataType) error {
 	switch {
 	case t.dl == nil:
-		return failf(ErrReleased, "it has no data any more")
+		return failf(ErrReleased, "its data was released or exported")
 	case t.DataType() != want:
 		return failf(ErrDataType, "elements are %v, requested %v", t.DataType(), want)
 	case !t.Device().Type.HostReadable():
-		return failf(ErrDevice, "data lies on %v", t.Device())
+		return failf(ErrDevice, "data is on %v", t.Device())
 	}
 	return nil
 }
@@ -144,7 +144,7 @@ func unsuitable(t Tensor, contiguous bool) error {
 }
 
 func readOnly() error {
-	return failf(ErrReadOnly, "the producer forbids writing, or cannot declare that it is allowed: see WritableTensor")
+	return failf(ErrReadOnly, "the producer forbids writing, or cannot declare the tensor writable: see WritableTensor")
 }
 
 // as returns the tensor if its elements are Ts, in any order, or the zero Tensor with an error.

@@ -49,7 +49,7 @@ func FindExchangeAPI(newest *DLPackExchangeAPIHeader) (ExchangeAPI, error) {
 		case header == nil && newest == nil:
 			return ExchangeAPI{}, failf(ErrArgument, "no exchange table: the pointer is nil")
 		case header == nil:
-			return ExchangeAPI{}, failf(ErrVersion, "%v, with no older table; this package serves %d.x",
+			return ExchangeAPI{}, failf(ErrVersion, "%v, with no older table; this package supports %d.x",
 				newest.Version, MajorVersion)
 		case uintptr(unsafe.Pointer(header))%unsafe.Alignof(*header) != 0:
 			return ExchangeAPI{}, failf(ErrArgument, "no exchange table: the address %#x is not aligned",
@@ -59,7 +59,7 @@ func FindExchangeAPI(newest *DLPackExchangeAPIHeader) (ExchangeAPI, error) {
 		}
 		header = (*DLPackExchangeAPIHeader)(loadPtr(&header.PrevAPI))
 	}
-	return ExchangeAPI{}, failf(ErrTable, "none of version %d among the first %d of the chain, which may be a ring",
+	return ExchangeAPI{}, failf(ErrTable, "no table of version %d among the first %d of the chain, which may be a cycle",
 		MajorVersion, maxTables)
 }
 
@@ -144,7 +144,7 @@ func (a ExchangeAPI) Alloc(dst *Managed, dtype DataType, device Device, shape ..
 		return err
 	}
 	if len(shape) > MaxNDim {
-		return failf(ErrShape, "%d dimensions; %d at most", len(shape), MaxNDim)
+		return failf(ErrShape, "%d dimensions; at most %d", len(shape), MaxNDim)
 	}
 	var few C.struct_dlp_00000000_extents
 	var many *C.int64_t
@@ -179,7 +179,7 @@ func (m *Managed) handOver() (address uintptr, legacy C.int, err error) {
 		legacy = 1
 	}
 	if address = m.take(); address == 0 {
-		return 0, 0, failf(ErrReleased, "there is no tensor to make an object of")
+		return 0, 0, failf(ErrReleased, "there is no tensor to convert")
 	}
 	return address, legacy, nil
 }
@@ -218,7 +218,7 @@ func (m *Managed) expect(dtype DataType, device Device, shape []int64) error {
 	if t.DataType() == dtype && sameDevice && slices.Equal(t.Shape(), shape) {
 		return nil
 	}
-	err := failf(ErrTable, "requested %v %v on %v, it allocated %v %v on %v", dtype, slices.Clone(shape), device,
+	err := failf(ErrTable, "requested %v %v on %v, got %v %v on %v", dtype, slices.Clone(shape), device,
 		t.DataType(), slices.Clone(t.Shape()), t.Device())
 	m.Release()
 	return err
@@ -244,7 +244,7 @@ func failureOf(f *C.dlp_00000000_failure) error {
 	case C.dlp_00000000_NO_MEMORY:
 		return failf(ErrNoMemory, "no room to call %s", call.Op)
 	case C.dlp_00000000_VERSION:
-		return failf(ErrVersion, "%s returned a tensor of one", call.Op)
+		return failf(ErrVersion, "a tensor that %s returned", call.Op)
 	case C.dlp_00000000_NOTHING:
 		call.Message = "it returned success without a result"
 	case C.dlp_00000000_REJECTED:

@@ -22,7 +22,7 @@ func ExportPackedWith[T Narrow](data []byte, o ExportOptions) (*DLManagedTensorV
 	m.bits = elementBits(m.dtype, o.Flags)
 	m.count = len(data)/int(m.bits)*8 + len(data)%int(m.bits)*8/int(m.bits)
 	if uint64(o.Offset)*m.bits%8 != 0 {
-		return nil, failf(ErrShape, "offset %d is inside of a byte: elements have %d bits", o.Offset, m.bits)
+		return nil, failf(ErrShape, "offset %d is inside a byte: elements have %d bits", o.Offset, m.bits)
 	}
 	s, err := exportWith(&m, &o, false)
 	if err != nil {

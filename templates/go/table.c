@@ -57,7 +57,7 @@ static int managed(const producer* p, void* py_object, DLManagedTensorVersioned*
  * deletes it would crash if the producer had deleted it too. */
 static int wrap(const producer* p, DLManagedTensorVersioned* tensor, void** out) {
   if (!tensor || tensor->version.major != DLPACK_MAJOR_VERSION)
-    return fail(p, "BufferError", "no tensor of this major version of DLPack");
+    return fail(p, "BufferError", "unsupported major version of DLPack");
   if (tensor->dl_tensor.ndim < 0 || tensor->dl_tensor.ndim > dlp_00000000_VIEW_NDIM ||
       (tensor->dl_tensor.ndim && !tensor->dl_tensor.shape))
     return fail(p, "BufferError", "a tensor without a valid shape");
@@ -135,7 +135,7 @@ static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* e
 
 static int tell(dlp_00000000_failure* f, void* error_ctx, set_error SetError) {
   if (SetError)
-    SetError(error_ctx, f->kind ? f->kind : "MemoryError", f->message ? f->message : "no memory to say what failed");
+    SetError(error_ctx, f->kind ? f->kind : "MemoryError", f->message ? f->message : "no memory for an error message");
   dlp_00000000_forget(f);
   return -1;
 }
@@ -209,14 +209,14 @@ static producer producers[NUMBERS] = {{DEFAULTS(0), {0, 0, 0}}};
 
 const DLPackExchangeAPI* dlp_00000000_table_plain(void) { return &producers[0].api; }
 
-const DLPackExchangeAPI* dlp_00000000_table_new(int i, plan is, const DLPackExchangeAPI* given) {
+const DLPackExchangeAPI* dlp_00000000_table_new(int i, plan is, const DLPackExchangeAPI* passed) {
   DLPackExchangeAPI* api = &producers[i].api;
   producers[i].is = is;
   *api = defaults[i];
-  api->header.prev_api = given->header.prev_api;
+  api->header.prev_api = passed->header.prev_api;
 #define CHOOSE(function, op)                                   \
   if (is.hooks & 1u << op) api->function = hooked[i].function; \
-  if (given->function) api->function = given->function
+  if (passed->function) api->function = passed->function
   CHOOSE(managed_tensor_allocator, dlp_00000000_OP_ALLOCATE);
   CHOOSE(managed_tensor_from_py_object_no_sync, dlp_00000000_OP_MANAGED);
   CHOOSE(managed_tensor_to_py_object_no_sync, dlp_00000000_OP_WRAP);

@@ -97,7 +97,7 @@ func (p *Producer) hooks() (bits uint32, err error) {
 		{C.dlp_00000000_OP_STREAM, p.CurrentWorkStream != nil, p.Functions.CurrentWorkStream},
 	} {
 		if slot.hook && slot.function != 0 {
-			return 0, failf(ErrArgument, "%s is given in Go and in C", opNames[slot.op])
+			return 0, failf(ErrArgument, "%s is set in Go and in C", opNames[slot.op])
 		}
 		if slot.hook {
 			bits |= 1 << slot.op

@@ -20,7 +20,7 @@ struct dlp_00000000_plan {
 
 /* Creates table number i, from 1 to dlp_00000000_TABLES, once. It exists until the process ends. */
 dlp_00000000_LOCAL const DLPackExchangeAPI* dlp_00000000_table_new(int i, struct dlp_00000000_plan plan,
-                                                                   const DLPackExchangeAPI* given);
+                                                                   const DLPackExchangeAPI* passed);
 
 /* Returns the table with only the defaults. */
 dlp_00000000_LOCAL const DLPackExchangeAPI* dlp_00000000_table_plain(void);

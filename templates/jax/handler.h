@@ -25,7 +25,7 @@ DLPACKGEN_SLOW static int dlpackgen_jax_foreign(struct dlpackgen_jax_call* call,
   dlpackgen_put(call->message, call->kernel);
   dlpackgen_put(call->message, "(): XLA's call has ");
   dlpackgen_put(call->message, what);
-  dlpackgen_put(call->message, ": it was made for another version of the library");
+  dlpackgen_put(call->message, ": it was compiled for another version of the library");
   return DLPACKGEN_STATUS_VALUE_ERROR;
 }
 
@@ -60,7 +60,7 @@ DLPACKGEN_PART inline int dlpackgen_jax_borrow(struct dlpackgen_jax_call* call, 
   if (DLPACKGEN_RARE((uint64_t)buffer->rank > DLPACKGEN_JAX_NDIM))
     return dlpackgen_jax_foreign(call, "too large a rank");
   if (DLPACKGEN_RARE((size_t)buffer->dtype >= known || !dlpackgen_jax_dtypes[buffer->dtype].bits))
-    return dlpackgen_jax_foreign(call, "a dtype that DLPack does not have");
+    return dlpackgen_jax_foreign(call, "a dtype without a DLPack equivalent");
   to->tensor.dtype = dlpackgen_jax_dtypes[buffer->dtype];
   to->tensor.data = buffer->data;
   to->tensor.device = call->device;
@@ -105,7 +105,7 @@ DLPACKGEN_PART inline int dlpackgen_jax_written(struct dlpackgen_jax_call* call,
   if (again->data == argument->data) return DLPACKGEN_STATUS_OK;
   for (int32_t d = 0; d < argument->ndim; d++)
     if (argument->shape[d] == 0) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_jax_foreign(call, "a result apart from the argument that it is");
+  return dlpackgen_jax_foreign(call, "a result that does not alias its argument");
 }
 
 /* Attributes, which XLA sorts by name */
@@ -175,7 +175,7 @@ DLPACKGEN_PART inline int dlpackgen_jax_read(struct dlpackgen_jax_call* call, in
     case DLPACKGEN_JAX_REALS: is_read = dlpackgen_jax_read_list(call, at, DLPACKGEN_XLA_FFI_DTYPE_F64, to); break;
     default: is_read = dlpackgen_jax_read_scalar(call, at, kind, to); break;
   }
-  return is_read ? DLPACKGEN_STATUS_OK : dlpackgen_jax_foreign(call, "attributes of other types");
+  return is_read ? DLPACKGEN_STATUS_OK : dlpackgen_jax_foreign(call, "attributes of unexpected types");
 }
 
 #define DLPACKGEN_JAX_DTYPE(code, bits) ((DLDataType){code, bits, 1})
@@ -194,14 +194,14 @@ DLPACKGEN_PART inline int dlpackgen_jax_fits(const struct dlpackgen_jax_call* ca
 
 DLPACKGEN_PART inline int dlpackgen_jax_begin(struct dlpackgen_jax_call* call, int64_t attributes) {
   if (!DLPACKGEN_RARE(call->frame->attrs.size != attributes)) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_jax_foreign(call, "another number of attributes");
+  return dlpackgen_jax_foreign(call, "an unexpected number of attributes");
 }
 
 /* Reads the mask of arguments that are not None. Required arguments are always read. */
 DLPACKGEN_PART inline int dlpackgen_jax_mask(struct dlpackgen_jax_call* call, int64_t* mask) {
-  const int64_t* const given = (const int64_t*)dlpackgen_jax_scalar(call, 0, DLPACKGEN_XLA_FFI_DTYPE_S64);
-  if (DLPACKGEN_RARE(!given)) return dlpackgen_jax_foreign(call, "attributes of other types");
-  *mask = *given;
+  const int64_t* const found = (const int64_t*)dlpackgen_jax_scalar(call, 0, DLPACKGEN_XLA_FFI_DTYPE_S64);
+  if (DLPACKGEN_RARE(!found)) return dlpackgen_jax_foreign(call, "attributes of unexpected types");
+  *mask = *found;
   return DLPACKGEN_STATUS_OK;
 }
 

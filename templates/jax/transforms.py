@@ -1,7 +1,7 @@
 # The rules of a function for each transformation of JAX.
 
-_TRACED, _TRACED_HINT = _jax.core.Tracer, "a traced value: name the argument under static_argnames of jax.jit"
-_ARRAYS = "an array of JAX or NumPy", ": convert it by jax.numpy.from_dlpack()"
+_TRACED, _TRACED_HINT = _jax.core.Tracer, "a traced value: add the argument to static_argnames of jax.jit"
+_ARRAYS = "an array of JAX or NumPy", ": convert it with jax.numpy.from_dlpack()"
 
 
 def _array(value):
@@ -20,7 +20,7 @@ def _dtype_name(array):
 def _extents(kernel, i, array):
     shape = tuple(array.shape)
     if not all(isinstance(extent, int) for extent in shape):
-        _fail(kernel, i, NotImplementedError, f"expected a shape of numbers, got {shape}: export each shape by itself")
+        _fail(kernel, i, NotImplementedError, f"expected a shape of numbers, got {shape}: export each shape separately")
     return shape
 
 
@@ -160,10 +160,10 @@ def _forward(call, arrays):
         if arrays[i] is not None and arrays[i].perturbed:
             _reject_dropped(kernel, i, call.saving, f"pass jax.lax.stop_gradient({p.name})")
     values = [None if a is None else a.value for a in arrays]
-    saving = bool(kernel.backward) and len(kernel.given) < len(kernel.results)
+    saving = bool(kernel.backward) and len(kernel.returned) < len(kernel.results)
     made = _differentiable(_Call(kernel, call.statics, saving), values)
     kept = [_saved(kernel, name, values, made) for name in kernel.backward.saves]
-    shown = tuple(made[i] for i in kernel.given) if saving else made
+    shown = tuple(made[i] for i in kernel.returned) if saving else made
     absent = tuple(a is None for a in values)
     return shown, (_Call(kernel, call.statics), _Absent(absent), kept, [_Like(a) for a in shown])
 
@@ -248,14 +248,14 @@ def _register(target, handler, platform):
     try:
         _jax.ffi.register_ffi_target(target, _jax.ffi.pycapsule(handler), platform=platform)
     except Exception as error:  # the class differs between versions
-        text = f"{target}: JAX does not register its handler; another library of this process may have the same name"
-        raise ImportError(f"{text}: give the kernels of one of them another `namespace:` ({error})") from error
+        text = f"{target}: JAX did not register its handler; another library in this process may have the same name"
+        raise ImportError(f"{text}: choose another `namespace:` for one of them ({error})") from error
 
 
 class _Kernel:
-    def __init__(self, name, target, handlers, check, device, parameters, results, given, batch, backward=None):
+    def __init__(self, name, target, handlers, check, device, parameters, results, returned, batch, backward=None):
         self.name, self.target, self.device = name, target, device
-        self.parameters, self.results, self.given = parameters, results, given
+        self.parameters, self.results, self.returned = parameters, results, returned
         self.batch, self.backward = batch, backward
         self.check = _library[check]
         for platform, symbol in handlers.items():
@@ -267,18 +267,18 @@ class _Kernel:
     def visible(self, arrays):
         """The indices of the values for callers, among all results and written arguments."""
         written = sum(p.written and a is not None for p, a in zip(self.parameters, arrays))
-        return (*self.given, *range(len(self.results), len(self.results) + written))
+        return (*self.returned, *range(len(self.results), len(self.results) + written))
 
     def call(self, call, arrays):
         arrays = _alike(arrays)
-        if not self.given and not any(p.written for p in self.parameters):
+        if not self.returned and not any(p.written for p in self.parameters):
             return _launch(call, arrays)  # for its side effects
         return _differentiable(call, arrays)
 
     def pack(self, made, arrays):
         """One array, or a tuple, with None for a written argument that is None."""
         made, shown = iter(made), []
-        shown += [next(made) for _ in self.given]
+        shown += [next(made) for _ in self.returned]
         shown += [None if a is None else next(made) for p, a in zip(self.parameters, arrays) if p.written]
         return tuple(shown) if len(shown) > 1 else shown[0] if shown else None
 

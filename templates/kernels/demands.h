@@ -27,7 +27,7 @@ DLPACKGEN_PART inline void dlpackgen_put_result(struct dlpackgen_message* messag
 /* Reports an expression without a value. */
 DLPACKGEN_PART inline void dlpackgen_put_bad(struct dlpackgen_message* message, const char* expression, int bad) {
   dlpackgen_put(message, expression);
-  dlpackgen_put(message, bad == DLPACKGEN_OVERFLOWS ? " needs more than 64 bits" : " divides by zero");
+  dlpackgen_put(message, bad == DLPACKGEN_OVERFLOWS ? " does not fit in 64 bits" : " divides by zero");
 }
 
 /* Returns the number of elements of a valid tensor, which always fits. */
@@ -180,18 +180,11 @@ DLPACKGEN_PART int dlpackgen_bind_group(const struct dlpackgen_site* sites, int 
 /* Checks that a tensor is column-major without gaps. */
 DLPACKGEN_PART int dlpackgen_check_column_major(const struct dlpackgen_site* at, const DLTensor* tensor,
                                                 struct dlpackgen_message* message) {
-  int64_t stride = 1;
-  if (dlpackgen_is_empty(tensor)) return DLPACKGEN_STATUS_OK;
-  for (int32_t d = 0; d < tensor->ndim; d++) {
-    if (DLPACKGEN_RARE(tensor->shape[d] != 1 && tensor->strides[d] != stride)) {
-      dlpackgen_put_site(message, at);
-      dlpackgen_put(message, "expected a column-major tensor, got ");
-      dlpackgen_put_layout(message, tensor);
-      return DLPACKGEN_STATUS_VALUE_ERROR;
-    }
-    stride *= tensor->shape[d];
-  }
-  return DLPACKGEN_STATUS_OK;
+  if (!DLPACKGEN_RARE(!dlpackgen_is_f_contiguous(tensor))) return DLPACKGEN_STATUS_OK;
+  dlpackgen_put_site(message, at);
+  dlpackgen_put(message, "expected a column-major tensor, got ");
+  dlpackgen_put_layout(message, tensor);
+  return DLPACKGEN_STATUS_VALUE_ERROR;
 }
 
 /* Checks that the first element is aligned to the given number of bytes. */
@@ -306,7 +299,7 @@ DLPACKGEN_PART int dlpackgen_check_apart(const struct dlpackgen_site* at, const 
                                          struct dlpackgen_message* message) {
   if (!DLPACKGEN_RARE(dlpackgen_meet(written, other))) return DLPACKGEN_STATUS_OK;
   dlpackgen_put_site(message, at);
-  dlpackgen_put(message, "it is written, and it overlaps ");
+  dlpackgen_put(message, "it is writable, but overlaps ");
   dlpackgen_put_argument(message, like);
   return DLPACKGEN_STATUS_BUFFER_ERROR;
 }
@@ -448,7 +441,7 @@ DLPACKGEN_PART int dlpackgen_zero(const char* function, const char* result, DLTe
     return DLPACKGEN_STATUS_OK;
   }
   dlpackgen_put_result(message, function, result);
-  dlpackgen_put(message, "only memory that the host reaches can be zeroed");
+  dlpackgen_put(message, "only host memory can be zeroed");
   return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
 }
 

@@ -28,7 +28,7 @@ DLPACKGEN_PART int dlpackgen_check_text(const struct dlpackgen_site* at, const c
   }
   if (!DLPACKGEN_RARE(!length)) return DLPACKGEN_STATUS_OK;
   dlpackgen_put_site(message, at);
-  dlpackgen_put(message, "expected a text in UTF-8, got byte ");
+  dlpackgen_put(message, "expected a string in UTF-8, got byte ");
   dlpackgen_put_address(message, (unsigned char)text[i]);
   dlpackgen_put(message, " at index ");
   dlpackgen_put_integer(message, (int64_t)i);

@@ -62,11 +62,11 @@ DLPACKGEN_ORT void* dlpackgen_ort_describe(const dlpackgen_ort_api* api, const v
   if (!error) error = api->GetDimensionsCount(info, &rank);
   if (error) return error;
   if (rank > DLPACKGEN_MAX_NDIM) {
-    *status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, "more dimensions than 64");
+    *status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, "more than 64 dimensions");
     return NULL;
   }
   if (!dlpackgen_ort_dtype(type, &dtype)) {
-    *status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "no dtype here for the ONNX type ");
+    *status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_TYPE_ERROR, "unsupported ONNX type ");
     dlpackgen_put_integer(message, type);
     return NULL;
   }

@@ -2,9 +2,9 @@
 
 
 class _Kernel:
-    def __init__(self, name, check, device, parameters, results, given, **rest):
+    def __init__(self, name, check, device, parameters, results, returned, **rest):
         self.name, self.device, self.parameters = name, device, parameters
-        self.results, self.given, self.backward = results, given, rest.get("backward")
+        self.results, self.returned, self.backward = results, returned, rest.get("backward")
         self.shapes, self.outside = rest.get("shapes"), rest.get("outside")  # one of them
         self.like = rest.get("like", False)
         self.function = getattr(_module, name)
@@ -49,7 +49,7 @@ class _Kernel:
         statics, tensors = self.arrange(arguments, words, self.optional)
         _reject_all(self, tensors)
         if self.out(words) is not None:
-            text = "out= is given, and an argument requires a gradient: pass it by detach(), or leave out="
+            text = "out= is not supported if an argument requires a gradient: pass detach(), or omit out="
             raise NotImplementedError(f"{self.name}(): {text}")
         call = _Call(self, statics, saving=self.saving is not None)
         there = [t is not None for t in tensors]
@@ -59,9 +59,9 @@ class _Kernel:
     def trace(self, arguments, words):
         """A call in a graph."""
         if self.out(words) is not None or self.outside:
-            reason = self.outside or "out= is given"
+            reason = self.outside or "it has out="
             raise NotImplementedError(
-                f"{self.name}(): {reason}, which static graphs of Paddle cannot have: call it outside of them"
+                f"{self.name}(): {reason}, which static graphs of Paddle do not support: call it outside of them"
             )
         if not hasattr(_paddle.static, "register_op"):
             text = "static graphs need Paddle 3.3 or newer"

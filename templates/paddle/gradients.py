@@ -46,7 +46,7 @@ class _Recorded(_paddle.autograd.PyLayer):
         kept = _kept(call, tensors, results) if call.saving else _kept(call, tensors, ())
         ctx.kept = [t is not None for t in kept]
         ctx.save_for_backward(*(t for t in kept if t is not None))
-        shown = [results[i] for i in call.kernel.given] if call.saving else results
+        shown = [results[i] for i in call.kernel.returned] if call.saving else results
         ctx.mark_non_differentiable(*(t for t in shown if not _is_real(t)))
         return shown[0] if len(shown) == 1 else tuple(shown)
 
@@ -79,7 +79,7 @@ def _record_in_graph(call, tensors):
         results = call.insert(arguments)
         kept = _kept(call, arguments, results if call.saving else ())
         kept_there[:] = [t is not None for t in kept]
-        shown = [results[i] for i in call.kernel.given] if call.saving else results
+        shown = [results[i] for i in call.kernel.returned] if call.saving else results
         context.save_for_backward(*(t for t in kept if t is not None))
         return shown[0] if len(shown) == 1 else tuple(shown)
 

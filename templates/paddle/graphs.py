@@ -15,9 +15,9 @@ class _Call:
         return [t if s is None else s for t, s in zip(tensors, self.statics)]
 
     @property
-    def given(self):
+    def returned(self):
         """The indices of the returned results."""
-        return range(len(self.kernel.results)) if self.saving else self.kernel.given
+        return range(len(self.kernel.results)) if self.saving else self.kernel.returned
 
     def run(self, tensors):
         """Calls the function of the module. Returns a tuple of results."""
@@ -32,7 +32,7 @@ class _Call:
         """Adds the call to the traced graph. Returns a tuple of results."""
         kernel, inferred = self.kernel, _infer(self, tensors)
         there = tuple(t is not None for t in tensors)
-        metas = tuple(inferred[i] for i in self.given)
+        metas = tuple(inferred[i] for i in self.returned)
         key = kernel.name, self.saving, _key(self.statics), there, metas
         if key not in _operators:
             _operators[key] = self.register(there, metas)
@@ -57,7 +57,7 @@ class _Call:
             name=f"dlpackgen_{_load}_{self.kernel.name}_{next(_numbers)}",
             infer_meta=_positional(infer, names),
             input_names=names,
-            output_names=[self.kernel.results[i] for i in self.given],
+            output_names=[self.kernel.results[i] for i in self.returned],
         )(_positional(run, names))
 
 

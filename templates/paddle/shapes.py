@@ -47,9 +47,9 @@ def _infer(call, tensors):
     sentences = [_mistake(call, outlines, size) for size in _SIZES]
     if sentences[0] is not None and all(str(s) == str(sentences[0]) for s in sentences):
         raise sentences[0]
-    given = {p.name: value for p, value in zip(kernel.parameters, call.join(outlines))}
+    arguments = {p.name: value for p, value in zip(kernel.parameters, call.join(outlines))}
     return tuple(
-        (tuple(-1 if n is _UNKNOWN else n for n in shape), dtype) for shape, dtype in kernel.shapes(given)
+        (tuple(-1 if n is _UNKNOWN else n for n in shape), dtype) for shape, dtype in kernel.shapes(arguments)
     )
 
 

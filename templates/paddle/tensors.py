@@ -22,8 +22,8 @@ class _Outline(_NamedTuple):
 
 
 _TRACED = getattr(getattr(_paddle, "pir", None), "Value", ())
-_TRACED_HINT = "a value of the graph: pass a number of Python"
-_ARRAYS = "a tensor of Paddle", ": convert it by paddle.to_tensor()"
+_TRACED_HINT = "a graph value: pass a Python number"
+_ARRAYS = "a tensor of Paddle", ": convert it with paddle.to_tensor()"
 
 
 def _array(value):

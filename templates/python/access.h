@@ -127,7 +127,7 @@ static int dlpackgen_match_reader(struct dlpackgen_access* access, const struct 
   const int is = table->recognize ? table->recognize(type) : dlpackgen_recognize_by_name(table, type);
   int opened = 0;
   if (is == DLPACKGEN_TYPE_EXACT && table->open && dlpackgen_native_readers_are_on()) opened = table->open(type);
-  if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "a native reader did not open");
+  if (is < 0 || opened < 0) return dlpackgen_failed(PyExc_RuntimeError, "a native reader could not be opened");
   if (opened) access->reader = table;
   else if (is != DLPACKGEN_TYPE_OTHER && table->reject && !access->rejecting) access->rejecting = table;
   return opened;
@@ -304,7 +304,7 @@ static int dlpackgen_place_of(const struct dlpackgen_state* state, const PyObjec
 /* Stores a type with a table in a free slot. */
 static int dlpackgen_enter(struct dlpackgen_state* state, int place, PyObject* type, const DLPackExchangeAPI* table) {
   if (place == DLPACKGEN_MAX_REGISTERED) {
-    PyErr_Format(PyExc_RuntimeError, "no room for an exchange table: %d at most", (int)DLPACKGEN_MAX_REGISTERED);
+    PyErr_Format(PyExc_RuntimeError, "too many exchange tables: at most %d", (int)DLPACKGEN_MAX_REGISTERED);
     return -1;
   }
   struct dlpackgen_access* made = (struct dlpackgen_access*)calloc(1, sizeof *made);
@@ -326,7 +326,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_register_exchange_api(PyObject* module, PyObj
   const dlpackgen_error_code error = table ? dlpackgen_find_exchange_api(&table->header, &ours) : DLPACKGEN_ERROR_NULL;
   if (!PyType_Check(type)) {
     PyObject* name = PyType_GetName(Py_TYPE(type));
-    if (name) PyErr_Format(PyExc_TypeError, "an exchange table is for a type, not for an object of %U", name);
+    if (name) PyErr_Format(PyExc_TypeError, "expected a type for the exchange table, got an object of %U", name);
     Py_XDECREF(name);
     return -1;
   }

@@ -67,7 +67,7 @@ struct dlpackgen_argument {
 struct dlpackgen_call_site {
   const struct dlpackgen_function* checked; /* the function whose description was checked last, or
                                              * NULL */
-  int room;                                 /* the number of arguments */
+  int capacity;                             /* the number of arguments */
   int checks_itself;                        /* the caller itself checks tensors, except their
                                              * devices */
 };

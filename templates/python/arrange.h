@@ -65,7 +65,8 @@ static int dlpackgen_no_number(const struct dlpackgen_call* call, PyObject* stre
   if (!is_large && !PyErr_ExceptionMatches(PyExc_TypeError)) return -1;
   PyErr_Clear();
   if (!is_large) return dlpackgen_wrong_stream(call, stream);
-  PyErr_Format(PyExc_OverflowError, "%s(): argument 'stream': %S is more than 63 bits", call->function->name, stream);
+  PyErr_Format(PyExc_OverflowError, "%s(): argument 'stream': %S does not fit in 63 bits", call->function->name,
+               stream);
   return -1;
 }
 
@@ -75,7 +76,7 @@ static int dlpackgen_explicit_stream(struct dlpackgen_call* call, PyObject* stre
   if (dlpackgen_number(stream, &call->private_.number)) return dlpackgen_no_number(call, stream);
   call->private_.has_number = 1;
   if (call->private_.number >= 0) return 0;
-  PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': expected a number that is not negative, got %lld",
+  PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': expected a non-negative number, got %lld",
                call->function->name, call->private_.number);
   return -1;
 }
@@ -86,7 +87,7 @@ static int dlpackgen_put_named(const struct dlpackgen_names* names, PyObject* na
   const int i = dlpackgen_named(names, name);
   if (i < 0 || passed[i] != NULL) {
     PyErr_Format(PyExc_TypeError,
-                 i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got two values for argument '%U'",
+                 i < 0 ? "%s() got an unexpected keyword argument '%U'" : "%s() got multiple values for argument '%U'",
                  names->function, name);
     return -1;
   }
@@ -111,8 +112,8 @@ static int dlpackgen_arrange(const struct dlpackgen_names* names, PyObject* cons
 
 /* Raises the checker's error for an argument of a different kind than its parameter. */
 static int dlpackgen_wrong_kind(const struct dlpackgen_call* call, int i, const char* got) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
   return dlpackgen_raise(dlpackgen_bad_kind(&at, call->function->parameters[i].kind, got, &text), &text);
 }
@@ -121,8 +122,8 @@ static int dlpackgen_wrong_scalar(const struct dlpackgen_call* call, int i, cons
   PyObject* const object = call->arguments[i].object;
   PyObject* name = object == Py_None ? PyUnicode_FromString("None") : dlpackgen_other_name(object, expected);
   const char* got = name ? PyUnicode_AsUTF8AndSize(name, NULL) : NULL;
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
   if (got) dlpackgen_raise(dlpackgen_bad_type(&at, expected, got, &text), &text);
   Py_XDECREF(name);
@@ -221,8 +222,8 @@ DLPACKGEN_FAST int dlpackgen_is_plain(PyObject* object) {
 }
 
 static int dlpackgen_reject_missing(const struct dlpackgen_call* call, int i) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
   return dlpackgen_raise(dlpackgen_missing(&at, &text), &text);
 }

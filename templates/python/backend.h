@@ -11,7 +11,7 @@ static const char dlpackgen_backend_capsule[] = "dlpackgen_backend";
 /* Checks that a table has the compiled version, and reads nothing else of other versions. */
 static int dlpackgen_check_backend(const dlpackgen_backend* table) {
   if (table && table->abi_version == DLPACKGEN_BACKEND_ABI_VERSION && table->size >= sizeof *table) return 0;
-  PyErr_Format(PyExc_ValueError, "the table of a backend for devices is of version %u, and %u is expected",
+  PyErr_Format(PyExc_ValueError, "the backend's table has version %u, expected %u",
                table ? (unsigned)table->abi_version : 0U, (unsigned)DLPACKGEN_BACKEND_ABI_VERSION);
   return -1;
 }
@@ -35,7 +35,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_use_backend(PyObject* module, const dlpackgen
          state->backends[i].table->device_type != table->device_type)
     i++;
   if (i == DLPACKGEN_MAX_BACKENDS) {
-    PyErr_Format(PyExc_RuntimeError, "no room for a backend: %d at most", (int)DLPACKGEN_MAX_BACKENDS);
+    PyErr_Format(PyExc_RuntimeError, "too many backends: at most %d", (int)DLPACKGEN_MAX_BACKENDS);
     return -1;
   }
   state->backends[i].table = table;
@@ -173,12 +173,12 @@ DLPACKGEN_SLOW static void dlpackgen_order_back(struct dlpackgen_call* call) {
  * if not, or -1 with an exception. */
 static int dlpackgen_query_source(struct dlpackgen_call* call, int i, DLDevice device, void** stream) {
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
-  dlpackgen_stream told;
+  dlpackgen_stream reported;
   dlpackgen_backend_error error;
   if (!found || !found->source) return 0;
-  if (found->table->current_work_stream(found->source, device, &told, &error))
+  if (found->table->current_work_stream(found->source, device, &reported, &error))
     return dlpackgen_backend_failed(call, i, &error);
-  *stream = told.handle;
+  *stream = reported.handle;
   return 1;
 }
 
@@ -186,9 +186,10 @@ static int dlpackgen_query_source(struct dlpackgen_call* call, int i, DLDevice d
 
 /* Allocates memory for a result whose library has no allocator, for use on the call's stream. */
 static DLManagedTensorVersioned* dlpackgen_allocate_by_backend(const struct dlpackgen_call* call,
-                                                               const dlpackgen_backend* table, const DLTensor* asked) {
+                                                               const dlpackgen_backend* table,
+                                                               const DLTensor* requested) {
   const dlpackgen_allocation request = {
-      sizeof request, asked->device, asked->dtype, asked->ndim, asked->shape, call->stream, 0};
+      sizeof request, requested->device, requested->dtype, requested->ndim, requested->shape, call->stream, 0};
   dlpackgen_backend_error error;
   DLManagedTensorVersioned* made = NULL;
   if (table->allocate(&request, &made, &error) == DLPACKGEN_BACKEND_OK) return made;

@@ -98,7 +98,7 @@ static int dlpackgen_import_capsule(struct dlpackgen_state* state, PyObject* obj
   Py_DECREF(capsule);
   if (opened) return -1;
   if (imported->versioned && imported->versioned->version.major != DLPACK_MAJOR_VERSION) {
-    PyErr_Format(PyExc_BufferError, "its tensor is of DLPack %u.%u, and %u.%u was asked for",
+    PyErr_Format(PyExc_BufferError, "its tensor has DLPack version %u.%u, expected %u.%u",
                  imported->versioned->version.major, imported->versioned->version.minor, DLPACK_MAJOR_VERSION,
                  DLPACK_MINOR_VERSION);
     dlpackgen_delete_quietly(imported->versioned, NULL);

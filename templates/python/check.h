@@ -44,8 +44,8 @@ DLPACKGEN_FAST int dlpackgen_fits(struct dlpackgen_call* call, int i, const stru
  * exception. The device is checked here even if the caller checks the rest, because it determines
  * the stream. */
 DLPACKGEN_SLOW static int dlpackgen_check(struct dlpackgen_call* call, int i) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   const struct dlpackgen_subject of = dlpackgen_subject_of(call, &call->function->parameters[i], &call->arguments[i]);
   int status;
   if (call->private_.site->checks_itself) {

@@ -24,7 +24,7 @@ enum {
 DLPACKGEN_OF_THREAD int dlpackgen_nested_calls;
 
 DLPACKGEN_SLOW static int* dlpackgen_too_deep(void) {
-  PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded while tensors are read or made");
+  PyErr_SetString(PyExc_RecursionError, "maximum recursion depth exceeded while reading or creating tensors");
   return NULL;
 }
 

@@ -10,7 +10,7 @@
 static int dlpackgen_no_room(const struct dlpackgen_call_site* site, const struct dlpackgen_function* function) {
   PyErr_Format(PyExc_SystemError,
                "%s() has %d parameters, but its call has room for %d: pass its parameters to DLPACKGEN_CALL",
-               function->name, function->nparameters, site->room);
+               function->name, function->nparameters, site->capacity);
   return -1;
 }
 
@@ -18,11 +18,11 @@ static int dlpackgen_no_room(const struct dlpackgen_call_site* site, const struc
  * -1 with an exception. */
 DLPACKGEN_SLOW static int dlpackgen_check_site(struct dlpackgen_call_site* site,
                                                const struct dlpackgen_function* function) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   if (DLPACKGEN_LOAD(&site->checked) == function) return 0;
   int status = dlpackgen_check_function(function, &text);
-  if (!status && function->nparameters > site->room) return dlpackgen_no_room(site, function);
+  if (!status && function->nparameters > site->capacity) return dlpackgen_no_room(site, function);
   if (!status) status = dlpackgen_check_parameters(function, &text);
   if (status) return dlpackgen_raise(status, &text);
   DLPACKGEN_STORE(&site->checked, function);
@@ -31,9 +31,9 @@ DLPACKGEN_SLOW static int dlpackgen_check_site(struct dlpackgen_call_site* site,
 
 /* Checks the functions of a module at import. */
 static int dlpackgen_check_functions(const struct dlpackgen_function* const* functions) {
-  char room[DLPACKGEN_SENTENCE];
+  char buffer[DLPACKGEN_SENTENCE];
   for (; functions && *functions; functions++) {
-    struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+    struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
     const int status = dlpackgen_check_description(*functions, &text);
     if (status) return dlpackgen_raise(status, &text);
   }

@@ -122,8 +122,8 @@ DLPACKGEN_SLOW static int dlpackgen_raise(int status, const struct dlpackgen_mes
 /* Sets an exception about an argument, with a text whose reference it takes over. */
 static void dlpackgen_set_text(const struct dlpackgen_function* function, int argument, PyObject* kind,
                                PyObject* text) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message where = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message where = dlpackgen_message_in(buffer, sizeof buffer);
   const struct dlpackgen_site at = dlpackgen_site_of(function, argument);
   dlpackgen_put_site(&where, &at);
   PyObject* which = text ? dlpackgen_message_text(&where) : NULL;
@@ -214,10 +214,10 @@ static int dlpackgen_failed(PyObject* kind, const char* otherwise) {
 }
 
 /* Returns text such as "cuda:0". */
-static const char* dlpackgen_device_text(DLDevice device, char room[32]) {
-  struct dlpackgen_message text = dlpackgen_message_in(room, 32);
+static const char* dlpackgen_device_text(DLDevice device, char buffer[32]) {
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, 32);
   dlpackgen_put_device(&text, device);
-  return room;
+  return buffer;
 }
 
 /* Converts an exception of a producer's __dlpack__ to the BufferError that the array API specifies

@@ -31,7 +31,8 @@ static int dlpackgen_reject_grad(struct dlpackgen_state* state, PyObject* object
   int truth = dlpackgen_truth(PyObject_GetAttr(object, state->requires_grad));
   if (truth > 0) truth = dlpackgen_grad_is_recorded("torch");
   return truth > 0 ? dlpackgen_reject(
-                         "it requires grad, which this function does not record: detach() it, or call under no_grad()")
+                         "it requires grad, but this function records no gradients: pass detach(), or call this under "
+                         "no_grad()")
                    : truth;
 }
 
@@ -40,8 +41,8 @@ static int dlpackgen_reject_no_stop(struct dlpackgen_state* state, PyObject* obj
   const int stops = dlpackgen_truth(PyObject_GetAttr(object, state->stop_gradient));
   const int truth = stops == 0 ? dlpackgen_grad_is_recorded("paddle") : stops < 0 ? -1 : 0;
   return truth > 0 ? dlpackgen_reject(
-                         "its stop_gradient is False, and this function does not record gradients: "
-                         "detach() it, or call under paddle.no_grad()")
+                         "its stop_gradient is False, but this function records no gradients: pass detach(), or call "
+                         "this under paddle.no_grad()")
                    : truth;
 }
 
@@ -72,8 +73,8 @@ static int dlpackgen_query(struct dlpackgen_state* state, PyObject* object,
 
 /* Raises the validator's error about a tensor. */
 DLPACKGEN_SLOW static int dlpackgen_reject_error(const DLTensor* tensor, dlpackgen_error_code error) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   dlpackgen_put_invalid(&text, tensor, error);
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
@@ -97,7 +98,7 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object
   *out = NULL;
   if (api->managed_tensor_from_py_object_no_sync(object, out)) {
     *out = NULL;
-    dlpackgen_failed(PyExc_BufferError, "its exchange table did not give a tensor");
+    dlpackgen_failed(PyExc_BufferError, DLPACKGEN_TEXT_NO_TENSOR);
     return dlpackgen_not_exported(object);
   }
   if (PyErr_Occurred()) { /* a table may succeed and leave an exception */
@@ -109,7 +110,7 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object
   if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;
   dlpackgen_delete(*out);
   *out = NULL;
-  return dlpackgen_reject("its exchange table gave a tensor of another major version of DLPack");
+  return dlpackgen_reject("its exchange table returned a tensor of another major version of DLPack");
 }
 
 /* A borrowed tensor has no flags. A tensor that is written to, or may be padded, is therefore
@@ -154,8 +155,8 @@ static int dlpackgen_read_capsule(struct dlpackgen_state* state, struct dlpackge
 /* For longer than a call */
 
 DLPACKGEN_SLOW static int dlpackgen_reject_misaligned(const DLTensor* tensor) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   dlpackgen_put_misaligned(&text, tensor);
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
@@ -195,7 +196,7 @@ static DLManagedTensorVersioned* dlpackgen_finish_import(struct dlpackgen_receiv
   const dlpackgen_error_code error = dlpackgen_validate(view, flags, DLPACKGEN_ACCEPT_NULL_STRIDES);
   if (error != DLPACKGEN_OK) made = NULL, dlpackgen_reject_error(view, error);
   else if (writable && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-    made = NULL, dlpackgen_reject("it is read-only, or cannot say that it is not");
+    made = NULL, dlpackgen_reject("it is read-only, or its producer cannot declare it writable");
   else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_is_numbered_cpu(view->device))
     made = dlpackgen_modern(imported.versioned, imported.legacy);
   if (made && dlpackgen_check_use(&made->dl_tensor, writable)) {

@@ -179,7 +179,7 @@ static DLManagedTensorVersioned* dlpackgen_with_strides(DLManagedTensorVersioned
   if (tensor->dl_tensor.ndim == 0 || tensor->dl_tensor.strides) return tensor;
   const dlpackgen_error_code error = dlpackgen_validate_versioned(tensor, DLPACKGEN_ACCEPT_NULL_STRIDES);
   if (error == DLPACKGEN_OK) return dlpackgen_modern(tensor, NULL);
-  PyErr_Format(PyExc_BufferError, "it breaks the rules of DLPack: %s", dlpackgen_error_string(error));
+  PyErr_Format(PyExc_BufferError, "it is not a valid DLPack tensor: %s", dlpackgen_error_string(error));
   return NULL;
 }
 
@@ -203,7 +203,7 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_allocate(DLDataType dty
   dlpackgen_error_code error = ndim > DLPACKGEN_MAX_NDIM ? DLPACKGEN_ERROR_NDIM : dlpackgen_nbytes(&view, 0, &bytes);
   if (error == DLPACKGEN_OK && (uint64_t)bytes > PTRDIFF_MAX / 2) error = DLPACKGEN_ERROR_TOO_LARGE;
   if (error != DLPACKGEN_OK) {
-    PyErr_Format(PyExc_ValueError, "no tensor can be made: %s", dlpackgen_error_string(error));
+    PyErr_Format(PyExc_ValueError, "cannot create the tensor: %s", dlpackgen_error_string(error));
     return NULL;
   }
   struct dlpackgen_holder* made = dlpackgen_new_holder(&view, 0, bytes ? (size_t)bytes + DLPACKGEN_ALIGNMENT : 0);

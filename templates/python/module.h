@@ -38,7 +38,7 @@ static void dlpackgen_free_module(void* module) { dlpackgen_clear((PyObject*)mod
 /* Subinterpreters are rejected: by a slot in 3.12 and newer, by this check before. */
 static int dlpackgen_reject_subinterpreter(void) {
   if (PyInterpreterState_GetID(PyInterpreterState_Get()) == 0) return 0;
-  PyErr_SetString(PyExc_ImportError, "this module works in the main interpreter alone");
+  PyErr_SetString(PyExc_ImportError, "this module works only in the main interpreter");
   return -1;
 }
 

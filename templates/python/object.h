@@ -95,8 +95,8 @@ static int dlpackgen_table_allocate(DLTensor* prototype, DLManagedTensorVersione
   PyGILState_Release(gil);
   if (*out) return 0;
   if (!set_error) return -1;
-  if (!fits) set_error(context, "BufferError", "memory is allocated on the CPU alone");
-  else set_error(context, no_memory ? "MemoryError" : "ValueError", "no tensor of that shape and dtype can be made");
+  if (!fits) set_error(context, "BufferError", "memory can be allocated only on the CPU");
+  else set_error(context, no_memory ? "MemoryError" : "ValueError", "cannot create a tensor of this shape and dtype");
   return -1;
 }
 
@@ -112,7 +112,7 @@ static int dlpackgen_table_wrap(DLManagedTensorVersioned* tensor, void** out) {
   struct dlpackgen_object* made = NULL;
   *out = NULL;
   if (error != DLPACKGEN_OK) dlpackgen_reject_error(tensor ? &tensor->dl_tensor : NULL, error);
-  else if (!dlpackgen_newest) PyErr_SetString(PyExc_RuntimeError, "the module of this exchange table is gone");
+  else if (!dlpackgen_newest) PyErr_SetString(PyExc_RuntimeError, "the module of this exchange table was unloaded");
   else made = (struct dlpackgen_object*)PyType_GenericAlloc((PyTypeObject*)dlpackgen_newest->tensor, 0);
   if (!made) return -1;
   made->tensor = dlpackgen_with_strides(tensor);
@@ -134,7 +134,7 @@ static int dlpackgen_table_stream(DLDeviceType device_type, int32_t device_id, v
   (void)device_id;
   *out = NULL;
   if (device_type == kDLCPU) return 0;
-  PyErr_SetString(PyExc_RuntimeError, "tensors of this type know no streams");
+  PyErr_SetString(PyExc_RuntimeError, "tensors of this type have no streams");
   return -1;
 }
 
@@ -236,12 +236,12 @@ static int dlpackgen_stream_fits(PyObject* stream, DLDevice device, const dlpack
   if (dlpackgen_number(stream, &number)) return 0;
   if (number == -1 || !dlpackgen_stream_is_rejected(streams, number)) return 1;
   if (streams == dlpackgen_streams_none && table) {
-    const int64_t asked = number;
-    if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;
+    const int64_t requested = number;
+    if (table->stream_from_dlpack(device, &requested, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;
     PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);
     return 0;
   }
-  PyErr_Format(PyExc_RuntimeError, "stream %lld has no meaning on %s", number, dlpackgen_device_text(device, where));
+  PyErr_Format(PyExc_RuntimeError, "stream %lld is invalid on %s", number, dlpackgen_device_text(device, where));
   return 0;
 }
 
@@ -331,12 +331,12 @@ static int dlpackgen_offer_table(PyObject* type) {
 
 /* Creates the type Tensor for a module; returns a new reference. */
 static PyObject* dlpackgen_make_type(PyObject* module) {
-  static char text[] = "A tensor. What takes DLPack can use it: numpy.from_dlpack, torch.from_dlpack.";
+  static char text[] = "A tensor for consumers of DLPack, such as numpy.from_dlpack and torch.from_dlpack.";
   static PyMethodDef methods[] = {
       {"__dlpack__", (PyCFunction)(void (*)(void))dlpackgen_object_dlpack, METH_VARARGS | METH_KEYWORDS,
-       "Gives the tensor in a capsule."},
+       "Returns the tensor in a capsule."},
       {"__dlpack_device__", dlpackgen_object_device, METH_NOARGS,
-       "Gives the type and the number of the tensor's device."},
+       "Returns the type and the id of the tensor's device."},
       {NULL, NULL, 0, NULL},
   };
   PyType_Slot slots[] = {

@@ -20,7 +20,7 @@ static int dlpackgen_cupy_numbers(PyObject* object, const char* name, Py_ssize_t
   Py_ssize_t count = PyTuple_Check(tuple) ? PyTuple_Size(tuple) : -1;
   if (count < 0) dlpackgen_reject("its %s is not a tuple", name);
   else if (count > DLPACKGEN_MAX_NDIM)
-    count = dlpackgen_reject("%zd dimensions are more than the %d that are served", count, DLPACKGEN_MAX_NDIM);
+    count = dlpackgen_reject("it has %zd dimensions; at most %d are supported", count, DLPACKGEN_MAX_NDIM);
   for (Py_ssize_t i = 0; i < count; i++) numbers[i] = PyLong_AsSsize_t(PyTuple_GetItem(tuple, i));
   Py_DECREF(tuple);
   return PyErr_Occurred() ? -1 : (int)count;
@@ -32,8 +32,7 @@ static int dlpackgen_cupy_device(PyObject* object, DLDevice* device) {
   int type = 0, id = 0;
   PyObject* pair = PyObject_CallMethod(object, "__dlpack_device__", NULL);
   if (!pair) return -1;
-  if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)
-    dlpackgen_reject("its __dlpack_device__ gave no pair of integers");
+  if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2) dlpackgen_reject(DLPACKGEN_TEXT_NO_DEVICE);
   else PyArg_ParseTuple(pair, "ii", &type, &id);
   Py_DECREF(pair);
   device->device_type = (DLDeviceType)type;
@@ -116,11 +115,11 @@ static int dlpackgen_cupy_stream(DLDevice device, void** stream) {
   PyObject* current = ask ? PyObject_CallFunction(ask, "i", ordinal) : NULL;
   PyObject* handle = current ? PyObject_GetAttrString(current, "ptr") : NULL;
   *stream = handle ? PyLong_AsVoidPtr(handle) : NULL;
-  const int told = handle && !PyErr_Occurred();
+  const int reported = handle && !PyErr_Occurred();
   Py_XDECREF(handle);
   Py_XDECREF(current);
   Py_XDECREF(ask);
-  return told ? 0 : -1;
+  return reported ? 0 : -1;
 }
 
 /* Calls a function of cupy.cuda with a number. */

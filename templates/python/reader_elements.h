@@ -20,8 +20,8 @@ DLPACKGEN_SLOW static int dlpackgen_reject(const char* format, ...) {
 
 /* Rejects a tensor with too many dimensions, which DLPack allows. */
 DLPACKGEN_SLOW static int dlpackgen_reject_dimensions(long long ndim) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   dlpackgen_put_dimensions(&text, ndim);
   return dlpackgen_raise(DLPACKGEN_STATUS_BUFFER_ERROR, &text);
 }
@@ -70,8 +70,8 @@ static inline int dlpackgen_has_elements(const struct dlpackgen_memory* memory) 
 
 DLPACKGEN_SLOW static int dlpackgen_reject_stride(const struct dlpackgen_memory* memory, int i, int size) {
   return dlpackgen_reject(
-      "stride %zd of dimension %d is not a multiple of the %d bytes of an element, so DLPack, which "
-      "counts strides in elements, cannot describe it: make a copy",
+      "stride %zd of dimension %d is not a multiple of the %d bytes of an element, so DLPack, which counts strides in "
+      "elements, cannot describe it: pass a copy",
       memory->strides[i], i, size);
 }
 

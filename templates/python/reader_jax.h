@@ -30,7 +30,7 @@ static int dlpackgen_jax_without_buffer(PyObject* object) {
 }
 
 static int dlpackgen_jax_reject_write(void) {
-  return dlpackgen_reject("arrays of JAX are immutable, and this argument is written to");
+  return dlpackgen_reject("JAX arrays are immutable, but the parameter is writable");
 }
 
 /* The buffer protocol waits until the values are computed, unlike unsafe_buffer_pointer(). */
@@ -53,7 +53,7 @@ static int dlpackgen_jax_reject_tracer(PyObject* object) {
   PyObject* name = PyObject_GetAttrString((PyObject*)Py_TYPE(object), "__name__");
   if (!name) return -1;
   dlpackgen_reject(
-      "it is a tracer of JAX (%S), which has no values: call this outside of jit, vmap and grad, or by "
+      "it is a JAX tracer (%S), which has no values: call this outside of jit, vmap and grad, or through "
       "jax.pure_callback",
       name);
   Py_DECREF(name);

@@ -163,7 +163,7 @@ static int dlpackgen_np_open(PyObject* type) {
   return 1;
 }
 
-#define DLPACKGEN_NP_SWAPPED "has the other byte order: pass a.astype(a.dtype.newbyteorder('='))"
+#define DLPACKGEN_NP_SWAPPED "is not in native byte order: pass a.astype(a.dtype.newbyteorder('='))"
 
 /* Reports why a dtype is not supported. */
 DLPACKGEN_SLOW static int dlpackgen_np_reject(PyObject* object, const char* why) {
@@ -177,14 +177,20 @@ DLPACKGEN_SLOW static int dlpackgen_np_reject(PyObject* object, const char* why)
 
 static int dlpackgen_np_reject_kind(PyObject* object, char kind) {
   switch (kind) {
-    case 'O': return dlpackgen_np_reject(object, "holds Python objects, which DLPack has no type for");
+    case 'O': return dlpackgen_np_reject(object, "holds Python objects, which DLPack does not support");
     case 'S':
     case 'U':
-    case 'T': return dlpackgen_np_reject(object, "is text, which DLPack has no type for");
-    case 'V': return dlpackgen_np_reject(object, "is structured, which DLPack has no type for: pass one of its fields");
+    case 'T': return dlpackgen_np_reject(object, "is text, which DLPack does not support");
+    case 'V':
+      return dlpackgen_np_reject(object,
+                                 "is structured, which DLPack does not support: pass one of its "
+                                 "fields");
     case 'M':
-    case 'm': return dlpackgen_np_reject(object, "is a time, which DLPack has no type for: pass .view('int64')");
-    default: return dlpackgen_np_reject(object, "is a long double, whose format DLPack cannot name: convert it");
+    case 'm':
+      return dlpackgen_np_reject(object,
+                                 "is a date or time, which DLPack does not support: pass "
+                                 ".view('int64')");
+    default: return dlpackgen_np_reject(object, "is a long double, which DLPack does not support: convert it");
   }
 }
 
@@ -224,8 +230,7 @@ static int dlpackgen_np_reject_subclass(PyObject* object) {
   const int has_mask = PyObject_HasAttrString((PyObject*)Py_TYPE(object), "mask") &&
                        PyObject_HasAttrString((PyObject*)Py_TYPE(object), "filled");
   if (!has_mask) return 0;
-  return dlpackgen_reject(
-      "it is a masked array, and a tensor cannot say which elements are masked: pass a.filled(...)");
+  return dlpackgen_reject("it is a masked array, but DLPack has no masks: pass a.filled(...)");
 }
 
 static const struct dlpackgen_native_reader dlpackgen_reader_numpy = {

@@ -118,9 +118,7 @@ DLPACKGEN_FAST int dlpackgen_torch_read_shape(void* handle, DLTensor* out, int64
 DLPACKGEN_SLOW static int dlpackgen_torch_check_memory(const DLTensor* out) {
   for (int32_t i = 0; i < out->ndim; i++)
     if (out->shape[i] == 0) return 0;
-  return dlpackgen_reject(
-      "it has elements and no memory: its storage was freed, or it stands for a tensor "
-      "(functionalized, fake or all zeros)");
+  return dlpackgen_reject(DLPACKGEN_TEXT_NO_STORAGE);
 }
 
 /* Reading must not separate copy-on-write memory, but writing must. */
@@ -206,8 +204,9 @@ static int dlpackgen_torch_borrow(PyObject* object, int writable, DLTensor* out,
   return dlpackgen_torch_read_by_shim(object, writable, out, scratch);
 }
 
-#define DLPACKGEN_TORCH_NO_ALIAS \
-  "its detach() returned no alias of it, as under a TorchFunctionMode that overrides detach(): call this outside of it"
+#define DLPACKGEN_TORCH_NO_ALIAS                                                                                      \
+  "its detach() did not return an alias, as under a TorchFunctionMode that overrides detach(): call this outside of " \
+  "the mode"
 
 /* Rejects objects that the shim cannot read: detach() of a tensor and of a parameter is a plain
  * torch.Tensor, the base class of Parameter. */

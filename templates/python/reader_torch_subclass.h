@@ -17,10 +17,10 @@
 #define DLPACKGEN_TORCH_REJECTS_GRAD DLPACKGEN_WHILE_ON
 #endif
 
-#define DLPACKGEN_TORCH_GRAD "it requires grad, which would not see this call: pass detach()"
+#define DLPACKGEN_TORCH_GRAD "it requires grad, but autograd would not record this call: pass detach()"
 #define DLPACKGEN_TORCH_GRAD_ON DLPACKGEN_TORCH_GRAD ", or call this under torch.no_grad()"
 #define DLPACKGEN_TORCH_WRAPPED \
-  "torch gives no memory for it: it is nested, or stands for a tensor inside of vmap, grad, jvp or functionalize"
+  "it has no memory of its own: it is nested, or a wrapper inside of vmap, grad, jvp or functionalize"
 
 /* Returns the truth value of an object, and releases it: 1, 0, or -1 with an exception. */
 static int dlpackgen_torch_truth(PyObject* answer) {
@@ -117,8 +117,8 @@ static int dlpackgen_torch_reject_grad(PyObject* object) {
 }
 
 DLPACKGEN_SLOW static int dlpackgen_torch_reject_short(uint64_t needs, uint64_t bytes) {
-  return dlpackgen_reject("it needs %llu bytes of storage, which was resized to %llu", (unsigned long long)needs,
-                          (unsigned long long)bytes);
+  return dlpackgen_reject("it needs %llu bytes of storage, but its storage was resized to %llu",
+                          (unsigned long long)needs, (unsigned long long)bytes);
 }
 
 /* Returns the number that a method returns, or 0 with an exception. */

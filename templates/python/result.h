@@ -23,21 +23,21 @@ struct dlpackgen_maker {
 };
 
 /* The result of a foreign allocator is written to, so it must match the request. */
-static int dlpackgen_is_as_requested(const DLManagedTensorVersioned* made, const DLTensor* asked) {
+static int dlpackgen_is_as_requested(const DLManagedTensorVersioned* made, const DLTensor* requested) {
   if (dlpackgen_validate_versioned(made, 0) != DLPACKGEN_OK) return 0;
   const DLTensor* got = &made->dl_tensor;
-  return dlpackgen_dtype_of(got) == dlpackgen_dtype_of(asked) && dlpackgen_has_shape(got, asked) &&
-         dlpackgen_is_contiguous(got) && dlpackgen_same_device(got->device, asked->device) &&
+  return dlpackgen_dtype_of(got) == dlpackgen_dtype_of(requested) && dlpackgen_has_shape(got, requested) &&
+         dlpackgen_is_contiguous(got) && dlpackgen_same_device(got->device, requested->device) &&
          !(made->flags & DLPACK_FLAG_BITMASK_READ_ONLY);
 }
 
 /* Allocates through a library. Returns 0, 1 with an exception if the library does not allocate, or
  * -1 with an exception. */
-static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTensor* asked,
+static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTensor* requested,
                                        DLManagedTensorVersioned** made) {
-  DLTensor prototype = *asked; /* an allocator may change it, and its result is compared with the request */
+  DLTensor prototype = *requested; /* an allocator may change it, and its result is compared with the request */
   int64_t shape[DLPACKGEN_MAX_NDIM];
-  if (asked->ndim > 0) memcpy(shape, asked->shape, (size_t)asked->ndim * sizeof *shape);
+  if (requested->ndim > 0) memcpy(shape, requested->shape, (size_t)requested->ndim * sizeof *shape);
   prototype.shape = shape;
   *made = NULL;
   if (api->managed_tensor_allocator(&prototype, made, NULL, dlpackgen_set_error)) {
@@ -45,11 +45,11 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
     dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
     return 1;
   }
-  if (!PyErr_Occurred() && *made && dlpackgen_is_as_requested(*made, asked)) return 0;
+  if (!PyErr_Occurred() && *made && dlpackgen_is_as_requested(*made, requested)) return 0;
   if (*made) dlpackgen_delete_quietly(*made, NULL);
   else dlpackgen_failed(PyExc_RuntimeError, "its library could not allocate a tensor");
   *made = NULL;
-  if (!PyErr_Occurred()) dlpackgen_reject("its library allocated another tensor than was asked for");
+  if (!PyErr_Occurred()) dlpackgen_reject("its library allocated a different tensor than requested");
   return -1; /* also where a table succeeded and left an exception */
 }
 
@@ -58,17 +58,17 @@ static int dlpackgen_allocate_by_table(const DLPackExchangeAPI* api, const DLTen
  * synchronization. */
 static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpackgen_call* call,
                                                               const struct dlpackgen_native_reader* reader,
-                                                              const DLTensor* asked, int64_t bytes) {
-  DLTensor view = *asked;
+                                                              const DLTensor* requested, int64_t bytes) {
+  DLTensor view = *requested;
   void* stream = NULL;
-  if (reader->stream(asked->device, &stream)) return NULL;
-  if (dlpackgen_plain_stream(asked->device, stream) != dlpackgen_plain_stream(asked->device, call->stream)) {
-    dlpackgen_reject("its library's stream differs from the call's, and nothing would make it wait for the result");
+  if (reader->stream(requested->device, &stream)) return NULL;
+  if (dlpackgen_plain_stream(requested->device, stream) != dlpackgen_plain_stream(requested->device, call->stream)) {
+    dlpackgen_reject("its library's stream differs from the call's and would not wait for the result");
     return NULL;
   }
   view.strides = NULL;
   view.byte_offset = 0;
-  PyObject* owner = reader->allocate(asked->device, bytes, &view.data);
+  PyObject* owner = reader->allocate(requested->device, bytes, &view.data);
   DLManagedTensorVersioned* made = owner ? dlpackgen_from_owner(owner, &view, 0) : NULL;
   Py_XDECREF(owner);
   return made;
@@ -77,31 +77,31 @@ static DLManagedTensorVersioned* dlpackgen_allocate_by_python(const struct dlpac
 /* Allocates through the module itself, a backend, or a library's Python functions. */
 static DLManagedTensorVersioned* dlpackgen_allocate_here(struct dlpackgen_call* call,
                                                          const struct dlpackgen_native_reader* known,
-                                                         const DLTensor* asked, int64_t bytes) {
-  const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->private_.state, asked->device);
+                                                         const DLTensor* requested, int64_t bytes) {
+  const struct dlpackgen_backend_entry* backend = dlpackgen_streams_at(call->private_.state, requested->device);
   char where[32];
-  if (asked->device.device_type == kDLCPU) return dlpackgen_allocate(asked->dtype, asked->ndim, asked->shape);
-  if (backend) return dlpackgen_allocate_by_backend(call, backend->table, asked);
-  if (known && known->allocate) return dlpackgen_allocate_by_python(call, known, asked, bytes);
-  PyErr_Format(
-      PyExc_BufferError,
-      "its library cannot be asked for memory on %s: pass an array of PyTorch or CuPy, or memory for the result",
-      dlpackgen_device_text(asked->device, where));
+  if (requested->device.device_type == kDLCPU)
+    return dlpackgen_allocate(requested->dtype, requested->ndim, requested->shape);
+  if (backend) return dlpackgen_allocate_by_backend(call, backend->table, requested);
+  if (known && known->allocate) return dlpackgen_allocate_by_python(call, known, requested, bytes);
+  PyErr_Format(PyExc_BufferError,
+               "its library cannot allocate on %s: pass a PyTorch or CuPy array, or memory for the result",
+               dlpackgen_device_text(requested->device, where));
   return NULL;
 }
 
 /* Allocates through a library, or as above if the library rejects the request, as the table of
  * cuda.core's StridedMemoryView does on the CPU. Exhausted memory is not a rejection. */
 static DLManagedTensorVersioned* dlpackgen_allocate_like(struct dlpackgen_call* call, const struct dlpackgen_maker* by,
-                                                         const DLTensor* asked, int64_t bytes) {
+                                                         const DLTensor* requested, int64_t bytes) {
   const int is_possible =
-      asked->device.device_type == kDLCPU || dlpackgen_streams_at(call->private_.state, asked->device) != NULL;
+      requested->device.device_type == kDLCPU || dlpackgen_streams_at(call->private_.state, requested->device) != NULL;
   DLManagedTensorVersioned* made = NULL;
   if (by->api) {
-    const int left = dlpackgen_allocate_by_table(by->api, asked, &made);
+    const int left = dlpackgen_allocate_by_table(by->api, requested, &made);
     if (left <= 0 || !is_possible || dlpackgen_pass_over()) return made;
   }
-  return dlpackgen_allocate_here(call, by->known, asked, bytes);
+  return dlpackgen_allocate_here(call, by->known, requested, bytes);
 }
 
 /* Looks up the allocator of an argument's library, which most calls do not need. */
@@ -110,8 +110,7 @@ static int dlpackgen_find_maker(const struct dlpackgen_call* call, int like, str
   by->known = NULL;
   if (like < 0 || like >= call->function->nparameters ||
       call->function->parameters[like].kind != DLPACKGEN_KIND_TENSOR) {
-    PyErr_Format(PyExc_SystemError, "%s(): no argument is a tensor that has the number %d, counted from 0",
-                 call->function->name, like);
+    PyErr_Format(PyExc_SystemError, "%s(): argument %d, counted from 0, is not a tensor", call->function->name, like);
     return -1;
   }
   PyObject* object = call->arguments[like].object;
@@ -168,19 +167,19 @@ static DLManagedTensorVersioned* dlpackgen_make_like(struct dlpackgen_call* call
                                                      int32_t ndim, const int64_t* shape) {
   struct dlpackgen_maker by;
   DLManagedTensorVersioned* made = NULL;
-  DLTensor asked;
+  DLTensor requested;
   int64_t bytes;
   if (dlpackgen_find_maker(call, like, &by)) return NULL;
-  memset(&asked, 0, sizeof asked);
-  asked.device.device_type = kDLCPU;
-  if (call->arguments[like].object) asked.device = call->arguments[like].tensor.device;
-  asked.dtype = dtype;
-  asked.ndim = ndim;
-  asked.shape = (int64_t*)(uintptr_t)shape;
-  if (ndim > DLPACKGEN_MAX_NDIM || dlpackgen_nbytes(&asked, 0, &bytes) != DLPACKGEN_OK)
-    PyErr_SetString(PyExc_ValueError, "the result has no shape that a tensor can have");
-  else made = dlpackgen_allocate_like(call, &by, &asked, bytes);
-  const int ran_code = by.api || asked.device.device_type != kDLCPU;
+  memset(&requested, 0, sizeof requested);
+  requested.device.device_type = kDLCPU;
+  if (call->arguments[like].object) requested.device = call->arguments[like].tensor.device;
+  requested.dtype = dtype;
+  requested.ndim = ndim;
+  requested.shape = (int64_t*)(uintptr_t)shape;
+  if (ndim > DLPACKGEN_MAX_NDIM || dlpackgen_nbytes(&requested, 0, &bytes) != DLPACKGEN_OK)
+    PyErr_SetString(PyExc_ValueError, "the result has an invalid shape");
+  else made = dlpackgen_allocate_like(call, &by, &requested, bytes);
+  const int ran_code = by.api || requested.device.device_type != kDLCPU;
   if (!made) dlpackgen_about(call->function, like);
   else if (ran_code && dlpackgen_check_again(call)) {
     dlpackgen_delete_quietly(made, NULL);
@@ -271,7 +270,7 @@ static PyObject* dlpackgen_wrap_by_table(const struct dlpackgen_call* call, cons
     return NULL; /* a table may succeed and leave an exception */
   }
   dlpackgen_delete_quietly(tensor, NULL); /* a function that fails does not take ownership, as in torch and tvm-ffi */
-  dlpackgen_failed(PyExc_RuntimeError, "its exchange table made no object of a tensor");
+  dlpackgen_failed(PyExc_RuntimeError, "its exchange table did not create an object");
   return NULL;
 }
 

@@ -49,7 +49,7 @@ static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice dev
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
   char where[32];
   if (streams != dlpackgen_streams_none && dlpackgen_stream_is_rejected(streams, call->private_.number)) {
-    PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is rejected on %s, where %lld is the default stream",
+    PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is invalid on %s, where %lld is the default stream",
                  call->function->name, call->private_.number, dlpackgen_device_text(device, where),
                  dlpackgen_default_stream(streams));
     return -1;
@@ -77,8 +77,8 @@ static int dlpackgen_set_stream(const struct dlpackgen_call* call, int i, DLDevi
 /* Queries the stream of the call; as above. */
 static int dlpackgen_query_stream(struct dlpackgen_call* call, int i, DLDevice device) {
   void* stream = NULL;
-  const int told = dlpackgen_set_stream(call, i, device, &stream);
-  if (told <= 0) return told;
+  const int reported = dlpackgen_set_stream(call, i, device, &stream);
+  if (reported <= 0) return reported;
   call->stream = stream;
   return dlpackgen_settle_stream(call, i, device);
 }
@@ -101,8 +101,8 @@ static void* dlpackgen_plain_stream(DLDevice device, void* stream) {
  * exception. */
 static int dlpackgen_use_program(struct dlpackgen_call* call, int i, DLDevice device) {
   void* stream = NULL;
-  const int told = dlpackgen_query_source(call, i, device, &stream);
-  if (told <= 0) return told < 0 ? -1 : dlpackgen_no_stream(call, i, device);
+  const int reported = dlpackgen_query_source(call, i, device, &stream);
+  if (reported <= 0) return reported < 0 ? -1 : dlpackgen_no_stream(call, i, device);
   call->stream = dlpackgen_plain_stream(device, stream);
   dlpackgen_settle_stream(call, i, device);
   return 0;
@@ -128,8 +128,8 @@ static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* de
       Py_TYPE(a->object) != a->private_.type)
     return 0;
   if (!a->private_.reader) {
-    const int asked = dlpackgen_may_query_table(call, a);
-    if (asked <= 0) return asked < 0 ? dlpackgen_about(call->function, i) : 0;
+    const int requested = dlpackgen_may_query_table(call, a);
+    if (requested <= 0) return requested < 0 ? dlpackgen_about(call->function, i) : 0;
   }
   if (a->private_.reader) found = a->private_.reader->borrow(a->object, 0, &seen.tensor, scratch, &seen.flags);
   else found = dlpackgen_read_table(&seen, a->private_.api, a->private_.trusted, a->object, 0);
@@ -141,8 +141,8 @@ static int dlpackgen_peek(const struct dlpackgen_call* call, int i, DLDevice* de
 
 /* Rejects an argument on a device other than that of the call's stream. */
 DLPACKGEN_SLOW static int dlpackgen_reject_device(const struct dlpackgen_call* call, int i, DLDevice device) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
   const struct dlpackgen_site like = dlpackgen_site_of(call->function, call->private_.decides);
   return dlpackgen_raise(dlpackgen_other_device(&at, device, &like, call->private_.device, &text), &text);
@@ -185,13 +185,12 @@ static int dlpackgen_read_device(PyObject* answer, DLDevice* device) {
   PyObject* pair = is_pair ? PySequence_Tuple(answer) : PyTuple_New(0); /* because a list may change meanwhile */
   long long type = 0, id = 0;
   int failed = !pair;
-  if (pair && PyTuple_Size(pair) != 2)
-    failed = dlpackgen_reject("its __dlpack_device__ gave no pair of a device type and an id");
+  if (pair && PyTuple_Size(pair) != 2) failed = dlpackgen_reject(DLPACKGEN_TEXT_NO_DEVICE);
   if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 0), 0, &type);
   if (!failed) failed = dlpackgen_device_part(PyTuple_GetItem(pair, 1), type == kDLCPU, &id);
   Py_XDECREF(pair);
   if (!failed && (type != (int32_t)type || id != (int32_t)id))
-    failed = dlpackgen_reject("its __dlpack_device__ gave (%lld, %lld), which is not a device", type, id);
+    failed = dlpackgen_reject("its __dlpack_device__() returned (%lld, %lld), which is not a device", type, id);
   device->device_type = (DLDeviceType)type;
   device->device_id = (int32_t)id;
   return failed ? -1 : 0;
@@ -267,8 +266,8 @@ static void dlpackgen_tensors_of(const struct dlpackgen_call* call, int count, c
 /* Compares the devices of the given number of arguments. Returns the index of the first one outside
  * host memory, -1 if there is none, or -2 with an exception. */
 static int dlpackgen_compare_devices(const struct dlpackgen_call* call, int count) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   const DLTensor* tensors[DLPACKGEN_MAX_PARAMETERS];
   int first;
   dlpackgen_tensors_of(call, count, tensors);
@@ -299,10 +298,10 @@ static int dlpackgen_find_other_stream(struct dlpackgen_call* call, int settled)
     if (!dlpackgen_is_elsewhere(call, i) || dlpackgen_is_cpu_only(&call->function->parameters[i])) continue;
     const void* const library = dlpackgen_library_of(a);
     if (!library || library == agrees || a->private_.waits || (settled && a->private_.done)) continue;
-    const int told = dlpackgen_set_stream(call, i, call->private_.device, &stream);
-    if (told < 0) return -2;
-    if (told && dlpackgen_plain_stream(call->private_.device, stream) !=
-                    dlpackgen_plain_stream(call->private_.device, call->stream)) {
+    const int reported = dlpackgen_set_stream(call, i, call->private_.device, &stream);
+    if (reported < 0) return -2;
+    if (reported && dlpackgen_plain_stream(call->private_.device, stream) !=
+                        dlpackgen_plain_stream(call->private_.device, call->stream)) {
       call->private_.other = stream;
       return i;
     }

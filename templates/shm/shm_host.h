@@ -33,22 +33,21 @@ static int shm_check_device(const char* what, DLDevice device, dlpackgen_backend
   if (device.device_type == kDLCPU && device.device_id == 0) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, device.device_type == kDLCPU ? DLPACKGEN_BACKEND_INVALID_DEVICE : DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
-      "%s: a stream of device type %d with the id %d; the CPU (1) with the id 0 was expected", what,
+      "%s: a stream of device type %d with the id %d; expected the CPU (1) with the id 0", what,
       (int)device.device_type, (int)device.device_id);
 }
 
 static int shm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
   if (stream->handle)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p; the CPU has none but NULL", what,
-                       stream->handle);
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p; the only one of the CPU is NULL",
+                       what, stream->handle);
   return shm_check_device(what, stream->device, error);
 }
 
 static int shm_return_stream(const char* what, DLDevice device, dlpackgen_stream* stream,
                              dlpackgen_backend_error* error) {
-  if (!stream)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL in the place of the stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of the stream", what);
   const int code = shm_check_device(what, device, error);
   memset(stream, 0, sizeof *stream);
   stream->device = device;
@@ -66,7 +65,7 @@ static int shm_stream_from_dlpack(DLDevice device, const int64_t* number, dlpack
                                   dlpackgen_backend_error* error) {
   if (number)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM,
-                       "stream_from_dlpack: the number %lld; a CPU's stream is None alone", (long long)*number);
+                       "stream_from_dlpack: the number %lld; the only stream of the CPU is None", (long long)*number);
   return shm_return_stream("stream_from_dlpack", device, stream, error);
 }
 
@@ -99,7 +98,7 @@ static int shm_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_st
   char* target = (char*)to->data + to->byte_offset;
   const struct shm_block* block = shm_find(target);
   if (block && block->tensor.flags & DLPACK_FLAG_BITMASK_READ_ONLY)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the target was received read-only");
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: the destination was received read-only");
   memmove(target, (const char*)from->data + from->byte_offset, bytes);
   return DLPACKGEN_BACKEND_OK;
 }

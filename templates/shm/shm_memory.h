@@ -30,7 +30,7 @@ static int shm_resize(int fd, size_t size, dlpackgen_backend_error* error) {
   struct rlimit limit;
   if (getrlimit(RLIMIT_FSIZE, &limit) == 0 && limit.rlim_cur != RLIM_INFINITY && size > limit.rlim_cur)
     return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY,
-                       "allocate: %zu bytes are more than RLIMIT_FSIZE lets this process have: %llu", size,
+                       "allocate: %zu bytes exceed RLIMIT_FSIZE of this process: %llu", size,
                        (unsigned long long)limit.rlim_cur);
   int result;
   do result = ftruncate(fd, (off_t)size);
@@ -62,7 +62,7 @@ static int shm_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpac
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "allocate: there is no device %d; the CPU is 0",
                        (int)r->device.device_id);
   if (r->stream)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "allocate: the CPU has no streams; give NULL");
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "allocate: the CPU has no streams; pass NULL");
   const int code = device_check_size(r, bytes, error);
   if (code) return code;
   memset(&t, 0, sizeof t);
@@ -75,7 +75,7 @@ static int shm_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpac
                        "allocate: a dtype of code %d, %d bits and %d lanes: %s", r->dtype.code, r->dtype.bits,
                        r->dtype.lanes, dlpackgen_error_string(rule));
   if (*bytes > PTRDIFF_MAX - SHM_DATA)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: %zu bytes are more than can be addressed",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: %zu bytes exceed the address space",
                        *bytes);
   return DLPACKGEN_BACKEND_OK;
 }

@@ -67,8 +67,7 @@ static int shm_receive_fd(int socket, int* fd, dlpackgen_backend_error* error) {
     return device_fail(error, DLPACKGEN_SHM_CLOSED, "receive: the peer closed the socket");
   return device_fail(
       error, DLPACKGEN_SHM_INVALID_MESSAGE,
-      "receive: a message of %d bytes, %d descriptors%s; one byte that send writes and one descriptor were "
-      "expected",
+      "receive: a message of %d bytes, %d descriptors%s; expected one byte that send writes, and one descriptor",
       (int)n, count, message.msg_flags & MSG_CTRUNC ? " and more that did not fit, or that RLIMIT_NOFILE forbids" : "");
 }
 
@@ -80,13 +79,12 @@ static int shm_check_fd(int fd, off_t* size, int* writable, dlpackgen_backend_er
   if (seals < 0 || mode < 0 || fstat(fd, &status) < 0 || fstatfs(fd, &filesystem) < 0)
     return shm_fail(error, DLPACKGEN_SHM_DESCRIPTOR, errno, "receive: the descriptor is not of a memfd");
   if (filesystem.f_type != SHM_TMPFS || !S_ISREG(status.st_mode)) /* huge pages may run out under a reader */
-    return device_fail(
-        error, DLPACKGEN_SHM_DESCRIPTOR,
-        "receive: the descriptor is of a file system of type %#lx; a memfd in ordinary pages was expected",
-        (unsigned long)filesystem.f_type);
+    return device_fail(error, DLPACKGEN_SHM_DESCRIPTOR,
+                       "receive: the descriptor is of a file system of type %#lx; expected a memfd in ordinary pages",
+                       (unsigned long)filesystem.f_type);
   if ((seals & SHM_SIZE_SEALS) != SHM_SIZE_SEALS)
     return device_fail(error, DLPACKGEN_SHM_NOT_SEALED,
-                       "receive: the memory has the seals %#x; without all of %#x its peer could cut it off",
+                       "receive: the memory has the seals %#x; without all of %#x the peer could shrink it",
                        (unsigned)seals, (unsigned)SHM_SIZE_SEALS);
   *size = status.st_size;
   *writable = !(seals & SHM_WRITE_SEALS) && (mode & O_ACCMODE) == O_RDWR;
@@ -112,7 +110,7 @@ static int shm_open_fd(int fd, struct shm_block** block, dlpackgen_backend_error
   if (code) return code;
   if (bytes > INT64_MAX - SHM_DATA || size != bytes + SHM_DATA)
     return device_fail(error, DLPACKGEN_SHM_SIZE,
-                       "receive: the memory has %lld bytes; its header says %lld of elements, behind %d",
+                       "receive: the memory has %lld bytes; its header declares %lld of elements after the first %d",
                        (long long)size, (long long)bytes, SHM_DATA);
   const dlpackgen_allocation described = {
       sizeof described, {kDLCPU, 0}, header.dtype, header.ndim, header.shape, NULL, 0};
@@ -126,8 +124,7 @@ static int shm_open_fd(int fd, struct shm_block** block, dlpackgen_backend_error
 static int shm_receive(int socket, DLManagedTensorVersioned** tensor, dlpackgen_backend_error* error) {
   struct shm_block* block = NULL;
   int fd = -1;
-  if (!tensor)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "receive: NULL in the place of the tensor");
+  if (!tensor) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "receive: NULL instead of the tensor");
   *tensor = NULL;
   int code = shm_check_socket("receive", socket, error);
   if (!code) code = shm_receive_fd(socket, &fd, error);

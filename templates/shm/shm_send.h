@@ -31,7 +31,7 @@ static int shm_check_socket(const char* what, int socket, dlpackgen_backend_erro
     return DLPACKGEN_SHM_SOCKET;
   }
   if (domain == AF_UNIX) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_SHM_SOCKET, "%s: a socket of family %d; a Unix socket (%d) was expected", what,
+  return device_fail(error, DLPACKGEN_SHM_SOCKET, "%s: a socket of family %d; expected a Unix socket (%d)", what,
                      domain, AF_UNIX);
 }
 
@@ -75,7 +75,7 @@ static int shm_seal(int fd, uint32_t flags, dlpackgen_backend_error* error) {
     return shm_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, errno, "send: this kernel does not seal the memory");
   const int seals = fcntl(fd, F_GET_SEALS);
   if (seals < 0 || (seals & SHM_SIZE_SEALS) != SHM_SIZE_SEALS)
-    return device_fail(error, DLPACKGEN_SHM_NOT_SEALED, "send: the memory has the seals %#x; %#x were expected",
+    return device_fail(error, DLPACKGEN_SHM_NOT_SEALED, "send: the memory has the seals %#x; expected %#x",
                        (unsigned)seals, (unsigned)SHM_SIZE_SEALS);
   if (reads && !(seals & SHM_WRITE_SEALS))
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
@@ -109,7 +109,7 @@ static int shm_send_empty(int socket, const DLTensor* t, uint32_t flags, dlpackg
 static int shm_send(int socket, const DLTensor* tensor, uint32_t flags, dlpackgen_backend_error* error) {
   if (!tensor || (flags & ~(uint32_t)DLPACKGEN_SHM_READ_ONLY))
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "send: %s",
-                       tensor ? "unknown flags; there is DLPACKGEN_SHM_READ_ONLY" : "NULL in the place of the tensor");
+                       tensor ? "unknown flags; expected DLPACKGEN_SHM_READ_ONLY" : "NULL instead of the tensor");
   uint64_t count;
   int code = shm_check_socket("send", socket, error);
   if (!code) code = device_elements("send", tensor->ndim, tensor->shape, &count, error);
@@ -117,7 +117,7 @@ static int shm_send(int socket, const DLTensor* tensor, uint32_t flags, dlpackge
   if (count == 0) return shm_send_empty(socket, tensor, flags, error);
   struct shm_block* block = shm_find((const char*)tensor->data + tensor->byte_offset);
   if (!block || !shm_is_whole(&block->tensor.dl_tensor, tensor))
-    return device_fail(error, DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE, "send: %s; copy it into one of alloc",
+    return device_fail(error, DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE, "send: %s; copy it into a tensor of allocate",
                        block ? "a part or another view of a shared tensor" : "the tensor is not in shared memory");
   code = shm_seal(block->fd, flags, error);
   return code ? code : shm_send_fd(socket, block->fd, error);

@@ -28,7 +28,7 @@ def load(package, folder):
     if wanted not in versions:
         names = [".".join(map(str, version)) for version in versions]
         there = "torch " + " and ".join(names) if names else "no version of torch"
-        raise ImportError(f"{package} is built for {there}, and torch {running} is running: build it again")
+        raise ImportError(f"{package} was built for {there}, but torch {running} is running: rebuild it")
     return importlib.import_module(f"{package}._torch_" + "_".join(map(str, wanted)))
 
 

@@ -152,7 +152,7 @@ struct Batched<K, R(A...)> {
   // the results.
   static void call_each(const c10::OperatorHandle& op, const Members& members, std::int64_t size,
                         torch::jit::Stack& arguments) {
-    TORCH_CHECK_VALUE(size > 0, K::kernel, "(): torch.vmap over a batch of 0 elements does not tell the results");
+    TORCH_CHECK_VALUE(size > 0, K::kernel, "(): torch.vmap cannot determine the results for a batch of 0 elements");
     std::array<std::vector<at::Tensor>, results> made;
     for (std::int64_t i = 0; i < size; ++i) {
       torch::jit::Stack one = arguments;

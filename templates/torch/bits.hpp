@@ -47,18 +47,18 @@ template <class K, class R, class... A>
 struct Bits<K, R(A...)> {
   static void boxed(const c10::OperatorHandle& op, c10::DispatchKeySet keys, torch::jit::Stack* stack) {
     constexpr bool writes[] = {std::is_same_v<A, at::Tensor&>...};
-    std::array<at::Tensor, sizeof...(A)> given;
+    std::array<at::Tensor, sizeof...(A)> passed;
     std::array<at::Tensor, sizeof...(A)> values;
     c10::IValue* const first = stack->data() + stack->size() - sizeof...(A);
     for (std::size_t i = 0; i < sizeof...(A); ++i) {
       if (!detail::has_bits(first[i])) continue;
       values[i] = detail::resolved(first[i].toTensor());
-      if (writes[i]) given[i] = first[i].toTensor();
+      if (writes[i]) passed[i] = first[i].toTensor();
       first[i] = values[i];
     }
     op.redispatchBoxed(keys & after_bits(), stack);
     for (std::size_t i = 0; i < sizeof...(A); ++i) {
-      if (given[i].defined()) detail::write_back(given[i], values[i]);
+      if (passed[i].defined()) detail::write_back(passed[i], values[i]);
     }
   }
 

@@ -100,7 +100,7 @@ class Narrow {
  public:
   template <class From>
   struct Pending {
-    Narrow& room;
+    Narrow& buffer;
     const Site& site;
     DLDataType dtype;
     const From* from;
@@ -108,7 +108,7 @@ class Narrow {
     operator const Number*() const {
       static_assert(sizeof(Number) <= sizeof(double));
       if (from == nullptr) return nullptr;
-      Number* const at = reinterpret_cast<Number*>(&room.numbers_.at(room.count_++));
+      Number* const at = reinterpret_cast<Number*>(&buffer.numbers_.at(buffer.count_++));
       return new (at) Number(detail::narrow<Number>(site, dtype, *from));
     }
   };

@@ -85,7 +85,7 @@ inline void reject_misaligned(const DLTensor& tensor) {
 // without elements are not checked, because it has no addresses of elements.
 inline Elements elements_of(const DLTensor& tensor, bool on_host) {
   const std::optional<c10::ScalarType> scalar = scalar_of(tensor.dtype);
-  if (!scalar) throw BufferError("its elements are of a type that ATen does not have");
+  if (!scalar) throw BufferError("its dtype has no ATen equivalent");
   char* const begin = static_cast<char*>(tensor.data);
   if (is_empty(tensor)) return Elements{begin, *scalar};
   char* const data = begin + tensor.byte_offset;
@@ -169,7 +169,7 @@ inline void reject_copied(const DLManagedTensorVersioned& managed) {
 inline void reject_padded(const DLManagedTensor&) {}
 inline void reject_padded(const DLManagedTensorVersioned& managed) {
   if ((managed.flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0) {
-    throw BufferError("its elements are padded to bytes, which ATen has no types for");
+    throw BufferError("its elements are padded to bytes, which ATen does not support");
   }
 }
 
@@ -196,7 +196,9 @@ typename Torch::Tensor import_checked(Incoming<Struct> incoming, const How& how)
     return Torch::template wrap<delete_managed<Struct>>(tensor, source, incoming.owned.release());
   }
   if (how.read_only == ReadOnly::raise) {
-    throw BufferError("it is read-only, or cannot say that it is not, and a torch.Tensor can always be written to");
+    throw BufferError(
+        "it is read-only, or its producer cannot declare it writable, but a torch.Tensor is always "
+        "writable");
   }
   return Torch::copy_on_host(managed.dl_tensor, source);
 }

@@ -40,14 +40,13 @@ const c10::TypedOperatorHandle<typename K::signature>& handle() {
 [[noreturn, gnu::noinline, gnu::cold]] inline void reject_gradient(const char* kernel) {
   TORCH_CHECK_NOT_IMPLEMENTED(
       false, kernel,
-      "(): an argument requires a gradient, and the kernel names no backward: call it under torch.no_grad(), pass "
-      "detach(), or name the kernel of its gradients in dlpackgen.yaml, as `backward:`");
+      "(): an argument requires a gradient, but the kernel has no backward: call it under torch.no_grad(), pass "
+      "detach(), or describe `backward:` in dlpackgen.yaml");
 }
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void reject_tangent(const char* kernel) {
   TORCH_CHECK_NOT_IMPLEMENTED(
-      false, kernel,
-      "(): an argument has a derivative of forward mode, which kernels do not pass on: use backward mode");
+      false, kernel, "(): an argument has a forward-mode derivative, which kernels do not support: use backward mode");
 }
 
 // The transforms of torch.func do not support autograd functions in C++, and raise PyTorch's own

@@ -14,7 +14,7 @@
  *     static constexpr bool on_cpu[] = {false, false};   // always in host memory
  *     static constexpr std::int32_t device_type = 1;     // a device of the kernel
  *     static constexpr std::size_t results = 1;          // of the C function
- *     static constexpr std::size_t given[] = {0};        // those for callers
+ *     static constexpr std::size_t returned[] = {0};        // those for callers
  *     static void fill(call& made, detail::Narrow&, const DLTensor* x, double a);
  *         // puts arguments into a call, and checks them
  *     static int run(const call& made, DLTensor* results, void* stream, dlpackgen_message*);
@@ -48,11 +48,11 @@ struct Outline {
 };
 
 struct OutlinedTensor {
-  void outline(const Site& site, const Outline& given, const at::Tensor& from) {
-    whole = given.copied[site.number] ? from.contiguous() : from;
+  void outline(const Site& site, const Outline& context, const at::Tensor& from) {
+    whole = context.copied[site.number] ? from.contiguous() : from;
     const std::int64_t offset = whole.storage_offset() * static_cast<std::int64_t>(whole.itemsize());
     tensor.data = reinterpret_cast<void*>(((std::uintptr_t{1} + site.number) << 56) + offset);
-    tensor.device = DLDevice{static_cast<DLDeviceType>(given.on_cpu[site.number] ? kDLCPU : given.device_type), 0};
+    tensor.device = DLDevice{static_cast<DLDeviceType>(context.on_cpu[site.number] ? kDLCPU : context.device_type), 0};
     tensor.ndim = static_cast<std::int32_t>(whole.dim());
     tensor.dtype = dtype_of(whole.scalar_type());
     tensor.shape = const_cast<std::int64_t*>(whole.sizes().data());
@@ -66,23 +66,23 @@ struct OutlinedTensor {
 template <>
 struct Outlined<const at::Tensor&> : OutlinedTensor {
   static constexpr bool writes = false;
-  void read(const Site& site, const Outline& given, const at::Tensor& from) { outline(site, given, from); }
+  void read(const Site& site, const Outline& context, const at::Tensor& from) { outline(site, context, from); }
   const DLTensor* get() const { return &tensor; }
 };
 
 template <>
 struct Outlined<at::Tensor&> : OutlinedTensor {
   static constexpr bool writes = true;
-  void read(const Site& site, const Outline& given, const at::Tensor& from) { outline(site, given, from); }
+  void read(const Site& site, const Outline& context, const at::Tensor& from) { outline(site, context, from); }
   DLTensor* get() { return &tensor; }
 };
 
 template <>
 struct Outlined<const std::optional<at::Tensor>&> : OutlinedTensor {
   static constexpr bool writes = false;
-  void read(const Site& site, const Outline& given, const std::optional<at::Tensor>& from) {
+  void read(const Site& site, const Outline& context, const std::optional<at::Tensor>& from) {
     present = from.has_value() && from->defined();
-    if (present) outline(site, given, *from);
+    if (present) outline(site, context, *from);
   }
   const DLTensor* get() const { return present ? &tensor : nullptr; }
   bool present = false;
@@ -164,7 +164,7 @@ const at::Tensor& any_tensor(const A&... arguments) {
   for (std::size_t i = 0; i < sizeof...(A); ++i) {
     if (all[i] != nullptr) return *all[i];
   }
-  TORCH_CHECK_VALUE(false, "expected a tensor among the arguments, which tells the device");
+  TORCH_CHECK_VALUE(false, "expected at least one tensor, which determines the device");
 }
 
 }  // namespace detail
@@ -207,14 +207,14 @@ struct Kernel<K, R(A...)> {
                                                                                                 arguments...);
     K::fill(made, numbers, static_cast<detail::Slot<detail::Borrowed, I, A>&>(held).passed.get()...);
     const detail::Place place(detail::device_of(arguments...));
-    at::Tensor given[K::results + 1];
+    at::Tensor returned[K::results + 1];
     DLTensor borrowed[K::results + 1];
     for (std::size_t i = 0; i < K::results; ++i) {
-      given[i] = allocate(*K::result(made, i), place.device());
-      borrow<Access::write>(given[i], borrowed[i]);
+      returned[i] = allocate(*K::result(made, i), place.device());
+      borrow<Access::write>(returned[i], borrowed[i]);
     }
     run(made, borrowed, place.stream());
-    return pack(given);
+    return pack(returned);
   }
 
   template <class Like>
@@ -231,20 +231,20 @@ struct Kernel<K, R(A...)> {
   }
 
   template <std::size_t... I>
-  static void outline(at::Tensor* given, std::index_sequence<I...>, A... arguments) {
+  static void outline(at::Tensor* returned, std::index_sequence<I...>, A... arguments) {
     typename K::call made;
     detail::Narrow numbers;
     const detail::Outline like = {K::copied, K::on_cpu, K::device_type};
     detail::Arguments<detail::Sites<K>, detail::Outlined, std::index_sequence<I...>, A...> held(like, arguments...);
     K::fill(made, numbers, static_cast<detail::Slot<detail::Outlined, I, A>&>(held).passed.get()...);
     const c10::Device device = detail::any_tensor(arguments...).device();
-    for (std::size_t i = 0; i < K::results; ++i) given[i] = allocate(*K::result(made, i), device);
+    for (std::size_t i = 0; i < K::results; ++i) returned[i] = allocate(*K::result(made, i), device);
   }
 
   static R pack(at::Tensor* made) {
-    at::Tensor given[results::count + 1];
-    for (std::size_t i = 0; i < results::count; ++i) given[i] = std::move(made[K::given[i]]);
-    return results::pack(given);
+    at::Tensor returned[results::count + 1];
+    for (std::size_t i = 0; i < results::count; ++i) returned[i] = std::move(made[K::returned[i]]);
+    return results::pack(returned);
   }
 };
 

@@ -98,10 +98,10 @@ inline int stream_of_torch(void*, DLDevice device, void** handle) noexcept {
 inline void use_backend(const dlpackgen_backend* table) {
   if (table != nullptr &&
       (table->abi_version != DLPACKGEN_BACKEND_ABI_VERSION || table->size < sizeof(dlpackgen_backend))) {
-    throw BufferError("the table of the backend is of another version than dlpackgen_backend.h");
+    throw BufferError("the backend's table has another version than dlpackgen_backend.h");
   }
   if (table != nullptr && table->device_type != detail::gpu()) {
-    throw BufferError("the backend serves other devices than this torch");
+    throw BufferError("the backend does not support the devices of this torch");
   }
   detail::used_device.store(table, std::memory_order_release);
 }

@@ -41,7 +41,7 @@ DLPACKGEN_PYTORCH_SLOW void report(void* context, SetError set) noexcept {
   } catch (const std::exception& e) {
     set(context, "RuntimeError", e.what());
   } catch (...) {
-    set(context, "RuntimeError", "an exception that says nothing");
+    set(context, "RuntimeError", "an exception without a message");
   }
 }
 

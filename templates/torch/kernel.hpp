@@ -88,7 +88,7 @@ class Place {
 #if TORCH_VERSION_MINOR >= 11
     stream_ = current_.backend().getStream(device_).native_handle();
 #else
-    throw BufferError("kernels on devices need torch 2.11, which tells the native handle of a stream");
+    throw BufferError("kernels on devices need torch 2.11, which reports the native handle of a stream");
 #endif
   }
 
@@ -153,7 +153,7 @@ First first_tensor(const A&... arguments) {
   const at::Tensor* first = nullptr;
   std::size_t before = 0;  // the number of arguments
   ((first == nullptr && (first = tensor_in(arguments)) == nullptr ? ++before : before), ...);
-  TORCH_CHECK_VALUE(first != nullptr, K::name, "(): expected a tensor among the arguments, which tells the device");
+  TORCH_CHECK_VALUE(first != nullptr, K::name, "(): expected at least one tensor, which determines the device");
   return First{first->device(), Site{K::name, K::arguments[before], before}};
 }
 
@@ -166,17 +166,17 @@ struct Results {
   static R pack(at::Tensor* made, std::index_sequence<I...>) {
     return R(std::move(made[I])...);
   }
-  static void unpack(R&& given, at::Tensor* made) { unpack(given, made, std::make_index_sequence<count>()); }
+  static void unpack(R&& returned, at::Tensor* made) { unpack(returned, made, std::make_index_sequence<count>()); }
   template <std::size_t... I>
-  static void unpack(R& given, at::Tensor* made, std::index_sequence<I...>) {
-    ((made[I] = std::move(std::get<I>(given))), ...);
+  static void unpack(R& returned, at::Tensor* made, std::index_sequence<I...>) {
+    ((made[I] = std::move(std::get<I>(returned))), ...);
   }
 };
 template <>
 struct Results<at::Tensor> {
   static constexpr std::size_t count = 1;
   static at::Tensor pack(at::Tensor* made) { return std::move(made[0]); }
-  static void unpack(at::Tensor&& given, at::Tensor* made) { made[0] = std::move(given); }
+  static void unpack(at::Tensor&& returned, at::Tensor* made) { made[0] = std::move(returned); }
 };
 template <>
 struct Results<void> {

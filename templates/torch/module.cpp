@@ -64,9 +64,9 @@ PyObject* from_dlpack(PyObject*, PyObject* args, PyObject* keywords) {
 }
 
 PyMethodDef methods[] = {
-    {"install", install, METH_NOARGS, "Lets torch.Tensor offer this table."},
-    {"uninstall", uninstall, METH_NOARGS, "Gives torch.Tensor back the table that it had."},
-    {"is_installed", is_installed, METH_NOARGS, "Whether torch.Tensor offers this table."},
+    {"install", install, METH_NOARGS, "Makes this table the exchange table of torch.Tensor."},
+    {"uninstall", uninstall, METH_NOARGS, "Restores the previous table of torch.Tensor."},
+    {"is_installed", is_installed, METH_NOARGS, "Whether this is the exchange table of torch.Tensor."},
     {"use_backend", use_backend, METH_O,
      "use_backend(capsule): queries a backend for the device of a tensor's memory, and has it keep its own memory\n"
      "until torch's work is done. A capsule named dlpackgen_backend, or None."},
@@ -85,7 +85,7 @@ bool is_for_this_torch() noexcept {
   const std::string_view text = running == nullptr ? "" : running;
   const bool matches = text.substr(0, text.find('+')) == version;
   if (running != nullptr && !matches) {
-    PyErr_Format(PyExc_ImportError, "this module is built for torch %s, and torch %s is running: build it again",
+    PyErr_Format(PyExc_ImportError, "this module was built for torch %s, but torch %s is running: rebuild it",
                  version.data(), running);
   }
   Py_XDECREF(found);
@@ -106,8 +106,7 @@ PyObject* stream_source() {
 
 PyObject* fill(PyObject* module) {
   if (!pytorch::reads_alike()) {
-    PyErr_Format(PyExc_ImportError, "this module reads tensors otherwise than torch %s does: build it again",
-                 version.data());
+    PyErr_Format(PyExc_ImportError, "this module does not match the tensors of torch %s: rebuild it", version.data());
     Py_DECREF(module);
     return nullptr;
   }

@@ -28,7 +28,7 @@ inline void reject_unreadable(const at::Tensor& tensor, c10::DispatchKeySet keep
   DLTensor view;
   if (read_plain<Access::read>(*tensor.unsafeGetTensorImpl(), view, InPlace(), keeps)) return;
   if (tensor.key_set().has_any(keeps))
-    throw BufferError("its storage was made smaller, or it stands for another tensor");
+    throw BufferError("its storage was resized, or it is a wrapper of another tensor");
   read_other(tensor, Access::read, view);
   if (dtype_of(tensor.scalar_type()).lanes == 0) throw BufferError(unnamed);
 }

@@ -64,11 +64,11 @@ using Exported = std::unique_ptr<Export<Kept>, Drop>;
 // keep may throw; the memory then returns to the pool.
 template <class Kept, class Keep>
 Exported<Kept> make_export(Keep keep) {
-  void* const room = Pool<Export<Kept>>::take();
+  void* const buffer = Pool<Export<Kept>>::take();
   try {
-    return Exported<Kept>(::new (room) Export<Kept>(keep()));
+    return Exported<Kept>(::new (buffer) Export<Kept>(keep()));
   } catch (...) {
-    Pool<Export<Kept>>::give(room);
+    Pool<Export<Kept>>::give(buffer);
     throw;
   }
 }
@@ -78,7 +78,7 @@ Exported<Kept> make_export(Keep keep) {
 // write.
 DLPACKGEN_PYTORCH_SLOW c10::Storage share_lazily(const c10::Storage& storage) {
   auto clone = c10::impl::cow::lazy_clone_storage(*storage.unsafeGetStorageImpl());
-  if (!clone) throw BufferError("its memory is shared until it is written to, and cannot be held: pass clone()");
+  if (!clone) throw BufferError("its memory is copy-on-write and cannot be retained: pass clone()");
   return c10::Storage(std::move(clone));
 }
 

@@ -25,29 +25,29 @@ class Pool {
   // Allocates memory for a Block; throws std::bad_alloc.
   static void* take() {
     if (kept_.first == nullptr) return ::operator new(sizeof(Block));
-    Room* const room = kept_.first;
-    kept_.first = room->next;
+    Slot* const slot = kept_.first;
+    kept_.first = slot->next;
     --kept_.count;
-    return room;
+    return slot;
   }
 
   static void give(void* block) noexcept {
     if (kept_.state != State::open && !open()) return ::operator delete(block);
     if (kept_.count >= pool_limit) return ::operator delete(block);
-    kept_.first = ::new (block) Room{kept_.first};
+    kept_.first = ::new (block) Slot{kept_.first};
     ++kept_.count;
   }
 
  private:
-  struct Room {
-    Room* next;
+  struct Slot {
+    Slot* next;
   };
   enum class State : char { fresh, open, closed };
 
   // Without constructor and destructor, so it exists as long as the thread. Objects that are
   // destroyed after the Closer return their blocks to the heap.
   struct Kept {
-    Room* first;
+    Slot* first;
     int count;
     State state;
   };

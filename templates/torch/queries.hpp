@@ -133,7 +133,7 @@ inline bool paddle_records() {
 inline void reject_like_paddle(PyObject* object) {
   if (!is_true(made(PyObject_GetAttr(object, names().stop_gradient))) && paddle_records()) {
     throw BufferError(
-        "its stop_gradient is False, and the result would not record gradients: pass detach(), or call this "
+        "its stop_gradient is False, but the result would not record gradients: pass detach(), or call this "
         "under paddle.no_grad()");
   }
   if (has(Py_TYPE(object), names().is_dense) && !ask(object, names().is_dense)) {

@@ -175,7 +175,7 @@ inline void reject_bits(const c10::TensorImpl& impl) {
     throw BufferError(conjugated);
   }
   if (impl.key_set().has(c10::DispatchKey::ZeroTensor)) {
-    throw BufferError("it stands for zeros and has no memory: pass clone()");
+    throw BufferError("it is a zero tensor without memory: pass clone()");
   }
 }
 
@@ -204,7 +204,7 @@ inline void borrow_by_aten([[maybe_unused]] const at::Tensor& tensor, [[maybe_un
   at::toDLPackNonOwning(tensor, &out);
 #else
   throw BufferError(
-      "torch before 2.10 lends plain tensors alone: on the CPU or CUDA, of a common type, within their storage");
+      "torch before 2.10 exports only plain tensors: on the CPU or CUDA, of a common type, within their storage");
 #endif
 }
 

@@ -43,7 +43,7 @@ using pytorch::detail::is_on_host;
 
 inline std::string last_error() {
   const char* const reason = torch_exception_get_what_without_backtrace();
-  return reason != nullptr ? reason : "torch failed, and does not say why";
+  return reason != nullptr ? reason : "torch failed without an error message";
 }
 
 // torch's macro prints the exceptions that it throws.
@@ -141,18 +141,18 @@ inline char* copy_elements(const DLTensor& tensor, const Extents& extents, std::
 
 // Without an operator, to which the caller's modes would apply.
 inline Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
-  if (!source.is_cpu()) throw BufferError("it is read-only, and is copied on the CPU alone");
+  if (!source.is_cpu()) throw BufferError("it is read-only, and only tensors on the CPU can be copied");
   DLTensor dense = tensor;
   dense.strides = nullptr;
   const Extents extents = pytorch::detail::extents_of(dense);
   AtenTensorHandle made = nullptr;
-  void* room = nullptr;
+  void* buffer = nullptr;
   check_shim(aoti_torch_empty_strided(tensor.ndim, tensor.shape, extents.strides.data(), source.dtype,
                                       source.device_type, source.device_index, &made));
   Tensor copy(made);
-  check_shim(aoti_torch_get_data_ptr(made, &room));
+  check_shim(aoti_torch_get_data_ptr(made, &buffer));
   copy_elements(tensor, pytorch::detail::extents_of(tensor), source.size, static_cast<const char*>(source.data),
-                static_cast<char*>(room), 0);
+                static_cast<char*>(buffer), 0);
   return copy;
 }
 

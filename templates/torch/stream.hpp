@@ -30,10 +30,10 @@ inline at::Device device_of(DLDevice device) {
     throw BufferError("unsupported device: expected CPU, CUDA or ROCm");
   }
   if (device.device_type != detail::gpu() || !c10::impl::hasDeviceGuardImpl(at::kCUDA)) {
-    throw BufferError("its device is one of another backend than that of this torch");
+    throw BufferError("its device belongs to a backend that this torch lacks");
   }
   if (device.device_id < 0 || device.device_id >= c10::impl::VirtualGuardImpl(at::kCUDA).deviceCount()) {
-    throw BufferError("its device has a number that this torch knows no device by");
+    throw BufferError("this torch has no device with its device id");
   }
   return at::Device(at::kCUDA, static_cast<c10::DeviceIndex>(device.device_id));
 }
@@ -54,7 +54,7 @@ inline void* current_stream(DLDevice device) {
     throw BufferError("this torch has no streams for its device");
   }
 #else
-  throw BufferError("the stream of its device, which torch before 2.11 tells only its own table");
+  throw BufferError("the stream of its device, which torch before 2.11 reports only to its own table");
 #endif
 }
 

@@ -86,7 +86,7 @@ inline int table_to_object(DLManagedTensorVersioned* tensor, void** out) noexcep
 inline at::Tensor allocate(const DLTensor& prototype) {
   throw_if_error(dlpackgen::v0_0::detail::check_shape(prototype, Accept::null_strides));
   const std::optional<at::ScalarType> scalar = scalar_of(prototype.dtype);
-  if (!scalar) throw BufferError("elements of a type that ATen does not have");
+  if (!scalar) throw BufferError("a dtype without an ATen equivalent");
   const c10::IntArrayRef sizes(prototype.shape, static_cast<std::size_t>(prototype.ndim));
   const BelowModes below;
   return at::empty(sizes, at::TensorOptions(device_of(prototype.device)).dtype(*scalar));

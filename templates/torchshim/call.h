@@ -20,8 +20,8 @@ struct dlpackgen_shim_operator {
   const char* boxed_schema; /* if different, else NULL */
   const char* const* keys;  /* the dispatch keys, up to NULL */
   const struct dlpackgen_shim_argument* arguments;
-  int narguments, nresults, ngiven;
-  const int* given;       /* the results that callers receive */
+  int narguments, nresults, nreturned;
+  const int* returned;    /* the results that callers receive */
   bool is_differentiable; /* Python checks derivatives, and creates autograd's record */
   dlpackgen_shim_boxed boxed;
   int (*fill)(const struct dlpackgen_shim_operator* op, void* call, struct dlpackgen_shim_value* values,
@@ -80,14 +80,13 @@ static int dlpackgen_shim_reject_derivatives(const struct dlpackgen_shim_frame* 
     if (frame->op->arguments[i].kind != DLPACKGEN_SHIM_TENSOR || !handle) continue;
     if (grad_mode && dlpackgen_shim.cpp.requires_grad(*handle))
       return dlpackgen_shim_reject(frame->op, DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR,
-                                   "(): an argument requires a gradient, and the kernel names no backward: call it "
-                                   "under torch.no_grad(), pass detach(), or name the kernel of its gradients in "
-                                   "dlpackgen.yaml, as `backward:`",
+                                   "(): an argument requires a gradient, but the kernel has no backward: call it "
+                                   "under torch.no_grad(), pass detach(), or describe `backward:` in dlpackgen.yaml",
                                    message);
     if (dlpackgen_shim_has_tangent(handle))
       return dlpackgen_shim_reject(frame->op, DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR,
-                                   "(): an argument has a derivative of forward mode, which kernels do not pass on: "
-                                   "use backward mode",
+                                   "(): an argument has a forward-mode derivative, which kernels do not support: use "
+                                   "backward mode",
                                    message);
   }
   return DLPACKGEN_STATUS_OK;
@@ -144,7 +143,7 @@ static int dlpackgen_shim_enter(struct dlpackgen_shim_frame* frame, int32_t devi
       dlpackgen_shim_stream(device, index, stream))
     return DLPACKGEN_STATUS_OK;
   dlpackgen_put(message, frame->op->kernel);
-  dlpackgen_put(message, "(): this torch does not tell the current stream of the device: use torch 2.13 or newer");
+  dlpackgen_put(message, "(): this torch does not report the current stream of the device: use torch 2.13 or newer");
   return DLPACKGEN_STATUS_BUFFER_ERROR;
 }
 
@@ -219,9 +218,9 @@ static int dlpackgen_shim_call_within(const struct dlpackgen_shim_operator* op, 
   struct dlpackgen_shim_frame frame = {op, owned, made, NULL};
   dlpackgen_shim_own_all(op->arguments, op->narguments, stack, values, owned);
   const int status = dlpackgen_shim_run(&frame, call, values, message);
-  for (int i = 0; !status && i < op->ngiven; i++) {
-    stack[i] = (dlpackgen_shim_cell)(uintptr_t)made[op->given[i]];
-    made[op->given[i]] = NULL;
+  for (int i = 0; !status && i < op->nreturned; i++) {
+    stack[i] = (dlpackgen_shim_cell)(uintptr_t)made[op->returned[i]];
+    made[op->returned[i]] = NULL;
   }
   dlpackgen_shim_end(&frame);
   return status;
@@ -256,11 +255,11 @@ static int dlpackgen_shim_define(const struct dlpackgen_shim_operator* op, struc
   void* library = NULL;
   if (call->library_fragment(op->space, __FILE__, 0, &library) || call->define(library, op->schema) ||
       (op->boxed_schema && call->define(library, op->boxed_schema)))
-    return dlpackgen_shim_failed("does not define the operator ", op->name, message);
+    return dlpackgen_shim_failed("did not define the operator ", op->name, message);
   for (const char* const* key = op->keys; *key; key++) {
     if (call->library_impl(op->space, *key, __FILE__, 0, &library) ||
         call->implement(library, op->boxed_name, op->boxed, call->version()))
-      return dlpackgen_shim_failed("does not take the kernel of the operator ", op->name, message);
+      return dlpackgen_shim_failed("did not accept the kernel of the operator ", op->name, message);
   }
   return DLPACKGEN_STATUS_OK;
 }
@@ -272,7 +271,7 @@ static int dlpackgen_shim_check_optional(const struct dlpackgen_shim_operator* o
     const struct dlpackgen_site at = dlpackgen_shim_site(op, i);
     if (op->arguments[i].optional)
       return dlpackgen_shim_fail(&at, DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR,
-                                 "it may be None, which needs torch 2.13 or newer here", message);
+                                 "it may be None, which needs torch 2.13 or newer", message);
   }
   return DLPACKGEN_STATUS_OK;
 }
@@ -282,7 +281,7 @@ static int dlpackgen_shim_find_torch(const char* file, bool is_rocm, const struc
   void* const library = dlpackgen_loaded_open(file);
   const char* const missing = library ? dlpackgen_shim_link(library) : file;
 #ifdef _WIN32
-  dlpackgen_put(message, "operators by torch's C shim are not available on Windows: use target torch");
+  dlpackgen_put(message, "operators through torch's C shim are not available on Windows: use target torch");
   return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
 #endif
   if (missing) {

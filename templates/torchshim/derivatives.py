@@ -94,7 +94,7 @@ def _joined(op, size, dims, values):
 def _each(op, size, dims, values):
     """Calls it for each element, if an argument without `...` is batched."""
     if size == 0:
-        raise ValueError(f"{op.kernel}(): torch.vmap over a batch of 0 elements does not tell the results")
+        raise ValueError(f"{op.kernel}(): torch.vmap cannot determine the results for a batch of 0 elements")
     made = []
     for i in range(size):
         one = [v if dim is None else v.select(dim, i) for dim, v in zip(dims, values)]

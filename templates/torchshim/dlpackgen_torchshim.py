@@ -16,11 +16,11 @@ CLASSES = [None, TypeError, ValueError, BufferError, SystemError, RuntimeError, 
            NotImplementedError]  # fmt: skip
 
 NO_BACKWARD = (
-    "an argument requires a gradient, and the kernel names no backward: call it under torch.no_grad(), pass detach(), "
-    "or name the kernel of its gradients in dlpackgen.yaml, as `backward:`"
+    "an argument requires a gradient, but the kernel has no backward: call it under torch.no_grad(), pass detach(), "
+    "or describe `backward:` in dlpackgen.yaml"
 )
 DROPPED = "it requires a gradient, which the backward does not compute: pass detach(), or name it under `of:`"
-TANGENT = "an argument has a derivative of forward mode, which kernels do not pass on: use backward mode"
+TANGENT = "an argument has a forward-mode derivative, which kernels do not support: use backward mode"
 NO_BATCH = (
     "torch.vmap does not call kernels with `batch: none`: call it in a loop, or leave `batch:` out of the description"
 )
@@ -45,7 +45,7 @@ class Operator:
     kernel: str  # in messages
     arguments: list
     results: list
-    given: list  # the indices of the results that callers receive
+    received: list  # the indices of the results that callers receive
     keys: list  # the backends of PyTorch
     device: int  # a device type of the kernel
     shapes: object  # returns shape and dtype of each result
@@ -84,7 +84,7 @@ class Operator:
 
     def pick(self, results):
         """The results that a caller receives."""
-        return pack([results[i] for i in self.given])
+        return pack([results[i] for i in self.received])
 
 
 def torch():

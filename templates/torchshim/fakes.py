@@ -36,7 +36,7 @@ def reject_other_devices(op, values):
     tensors would be uninitialized memory. Returns the first tensor."""
     there = [(i, p) for i, p in op.tensors if values[i] is not None]
     if not there:
-        raise ValueError("expected a tensor among the arguments, which tells the device")
+        raise ValueError("expected at least one tensor, which determines the device")
     first = there[0][0]
     for i, _ in there:
         expected, got = values[first].device, values[i].device
@@ -92,7 +92,7 @@ class _Value(ctypes.Structure):
         ("items", ctypes.c_void_p),
         ("count", ctypes.c_int64),
         ("dtype", ctypes.c_char_p),
-        ("room", ctypes.c_uint64),
+        ("buffer", ctypes.c_uint64),
     ]
 
 
@@ -117,7 +117,7 @@ def _outline(op, i, to, value):
         return _outline_tensor(op, i, to, value)
     if p.kind == "str":
         if "\0" in value:
-            raise ValueError(f"{op.about(i)}expected a text without NUL")
+            raise ValueError(f"{op.about(i)}expected a string without NUL")
         to.text = value.encode()
     elif p.kind in ("ints", "floats"):
         items = ((ctypes.c_int64 if p.kind == "ints" else ctypes.c_double) * max(len(value), 1))(*value)
@@ -188,7 +188,7 @@ def split(op, i, value):
     if isinstance(value, float):
         return 0, value, 1
     if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:  # which PyTorch passes as uint64
-        raise ValueError(f"{op.about(i)}int64 does not hold {value}")
+        raise ValueError(f"{op.about(i)}int64 cannot represent {value}")
     return int(value), 0.0, 2 if isinstance(value, bool) else 0
 
 

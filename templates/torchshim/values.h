@@ -52,7 +52,7 @@ struct dlpackgen_shim_value {
     uint16_t as_uint16_t;
     uint32_t as_uint32_t;
     uint64_t as_uint64_t;
-  } room; /* of an optional number, whose address C receives */
+  } buffer; /* of an optional number, whose address C receives */
 };
 
 /* The values that a call has popped from its stack. */
@@ -168,8 +168,8 @@ static int dlpackgen_shim_borrow(const struct dlpackgen_site* at, void* handle, 
   if (!writes) memcpy(&tensor->data, &data, sizeof data);
   if (dlpackgen_shim_is_in_storage(handle, tensor)) return DLPACKGEN_STATUS_OK;
   return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR,
-                             "it reaches beyond its storage, which was made smaller: resize the storage back, or "
-                             "pass a tensor that fits",
+                             "it extends beyond its storage, which was resized: resize it back, or pass a tensor that "
+                             "fits",
                              message);
 }
 

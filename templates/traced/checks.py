@@ -26,7 +26,7 @@ class _Value(_ctypes.Structure):
         ("count", _ctypes.c_int64),
         ("integer", _ctypes.c_int64),
         ("real", _ctypes.c_double),
-        ("is_given", _ctypes.c_int64),
+        ("is_present", _ctypes.c_int64),
         ("narrow", _ctypes.c_int64),
     ]
 
@@ -61,7 +61,7 @@ def _outline(kernel, i, array, keep):
     """A tensor without data. The addresses differ, because traced arrays never overlap."""
     shape, dtype, p = _extents(kernel, i, array), _dtype_name(array), kernel.parameters[i]
     if dtype not in _DTYPES:
-        _fail(kernel, i, TypeError, f"expected a dtype that DLPack has, got {dtype}")
+        _fail(kernel, i, TypeError, f"expected a dtype with a DLPack equivalent, got {dtype}")
     extents = (_ctypes.c_int64 * (2 * len(shape) + 1))(*shape, *_strides(shape, p.column_major))
     first = _ctypes.cast(extents, _ctypes.POINTER(_ctypes.c_int64))
     second = _ctypes.cast(_ctypes.byref(extents, 8 * len(shape)), _ctypes.POINTER(_ctypes.c_int64))
@@ -71,24 +71,24 @@ def _outline(kernel, i, array, keep):
     return _Tensor((i + 1) << 56, device, 0, len(shape), _DType(code, bits, 1), first, second, 0)
 
 
-def _value(kernel, i, given, keep):
+def _value(kernel, i, passed, keep):
     """An argument for the checks; `keep` retains the objects that it points to."""
     form = kernel.parameters[i].form
-    if given is None:
-        return _Value(is_given=0)
-    made = _Value(is_given=1)
+    if passed is None:
+        return _Value(is_present=0)
+    made = _Value(is_present=1)
     if form == "tensor":
-        held = _outline(kernel, i, given, keep)
+        held = _outline(kernel, i, passed, keep)
     elif form == "text":
-        held = _ctypes.create_string_buffer(given.encode())
+        held = _ctypes.create_string_buffer(passed.encode())
     elif form in ("integers", "reals"):
-        held = ((_ctypes.c_int64 if form == "integers" else _ctypes.c_double) * (len(given) + 1))(*given)
-        made.count = len(given)
-    elif isinstance(given, float):
-        made.real = given
+        held = ((_ctypes.c_int64 if form == "integers" else _ctypes.c_double) * (len(passed) + 1))(*passed)
+        made.count = len(passed)
+    elif isinstance(passed, float):
+        made.real = passed
         return made
     else:
-        made.integer = _signed(given)
+        made.integer = _signed(passed)
         return made
     keep.append(held)
     made.items = _ctypes.addressof(held)

@@ -60,7 +60,7 @@ def _fail_range(kernel, i, dtype, number):
     """Python converts no int of more than 4300 digits, and other hosts none of more than 1023
     bits."""
     is_large = isinstance(number, int) and int.bit_length(number) > 1023
-    _fail(kernel, i, OverflowError, f"{dtype} does not hold {'an integer of that size' if is_large else number}")
+    _fail(kernel, i, OverflowError, f"{dtype} cannot represent {'an integer of that size' if is_large else number}")
 
 
 def _convert(kernel, i, convert, value, expected):
@@ -131,11 +131,11 @@ def _read_text(kernel, i, value):
         _fail_kind(kernel, i, value, "str")
     value = str.__str__(value)  # subclasses may have other methods
     if "\0" in value:
-        _fail(kernel, i, ValueError, "expected a text without NUL")
+        _fail(kernel, i, ValueError, "expected a string without NUL")
     try:
         value.encode()
     except UnicodeEncodeError:
-        _fail(kernel, i, ValueError, f"expected a text that UTF-8 can encode, got {ascii(value)}")
+        _fail(kernel, i, ValueError, f"expected a string that UTF-8 can encode, got {ascii(value)}")
     return value
 
 
@@ -219,7 +219,7 @@ def _arrange(kernel, arguments, words):
     named = {p.name: value for p, value in zip(parameters, arguments)}
     for name, value in words.items():
         if name in named:
-            raise TypeError(f"{kernel.name}() got two values for argument '{name}'")
+            raise TypeError(f"{kernel.name}() got multiple values for argument '{name}'")
         if not any(p.name == name for p in parameters):
             raise TypeError(f"{kernel.name}() got an unexpected keyword argument '{name}'")
         named[name] = value
@@ -269,9 +269,9 @@ def _reject_dropped(kernel, i, saving, way):
     """Rejects an argument whose gradient is not computed."""
     p, backward = kernel.parameters[i], kernel.backward
     if backward is None:
-        text = f"it requires a gradient, and the kernel has no backward: {way}, or describe `backward:`"
+        text = f"it requires a gradient, but the kernel has no backward: {way}, or describe `backward:`"
     elif saving:
-        text = f"it requires a second gradient, which no backward computes: {way}"
+        text = f"it requires a second-order gradient, which no backward computes: {way}"
     elif p.name not in backward.of:
         text = f"it requires a gradient, which the backward does not compute: {way}, or name it under `of:`"
     else:

@@ -11,7 +11,7 @@ struct dlpackgen_traced_value {
   int64_t count; /* of a list */
   int64_t integer;
   double real;
-  int64_t is_given;
+  int64_t is_present;
   union dlpackgen_scalar narrow; /* a scalar that may be None, in its C type */
 };
 

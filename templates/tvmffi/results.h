@@ -49,7 +49,7 @@ static inline int dlpackgen_tvmffi_check_count(const struct dlpackgen_site* site
 /* Host memory, aligned as DLPack recommends, and its allocation. */
 struct dlpackgen_tvmffi_memory {
   void* block;
-  struct dlpackgen_tvmffi_room room;
+  struct dlpackgen_tvmffi_strided strided;
 };
 
 /* Allocates a C-contiguous tensor in host memory. */
@@ -63,7 +63,7 @@ DLPACKGEN_TVMFFI_UNUSED static DLTensor* dlpackgen_tvmffi_on_host(DLDataType dty
   made.shape = (int64_t*)(uintptr_t)shape;
   memory->block = dlpackgen_allocate_block(&made, &made.data);
   if (!memory->block) return NULL;
-  return dlpackgen_tvmffi_add_strides(&made, &memory->room);
+  return dlpackgen_tvmffi_add_strides(&made, &memory->strided);
 }
 
 /* Copies a tensor in host memory that is not C-contiguous. Other tensors are not copied; the check
@@ -105,8 +105,8 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_allocate(const struct dlpack
   DLTensor prototype;
   if (DLPACKGEN_RARE(!get || !make || !get()))
     return dlpackgen_tvmffi_no_result(at,
-                                      "the caller's library has no allocator: pass memory for each result behind "
-                                      "the arguments, which is written in place",
+                                      "the caller's library has no allocator: pass memory for each result after the "
+                                      "arguments",
                                       DLPACKGEN_STATUS_RUNTIME_ERROR, message);
   memset(&prototype, 0, sizeof prototype);
   prototype.device = device;

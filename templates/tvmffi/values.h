@@ -60,18 +60,19 @@ static const char* dlpackgen_tvmffi_type(const struct dlpackgen_tvm_ffi_any* val
 
 /* Storage for the strides of a tensor without strides: hosts other than Python omit them for
  * C-contiguous tensors. */
-struct dlpackgen_tvmffi_room {
+struct dlpackgen_tvmffi_strided {
   DLTensor tensor;
   int64_t strides[DLPACKGEN_MAX_NDIM];
 };
 
-DLPACKGEN_SLOW static DLTensor* dlpackgen_tvmffi_add_strides(const DLTensor* from, struct dlpackgen_tvmffi_room* room) {
+DLPACKGEN_SLOW static DLTensor* dlpackgen_tvmffi_add_strides(const DLTensor* from,
+                                                             struct dlpackgen_tvmffi_strided* strided) {
   if (from->ndim < 0 || from->ndim > DLPACKGEN_MAX_NDIM || !from->shape) return (DLTensor*)(uintptr_t)from;
-  room->tensor = *from;
-  room->tensor.strides = room->strides;
-  memset(room->strides, 0, sizeof room->strides); /* any strides, if the product of extents is too large */
-  (void)dlpackgen_compact_strides(from->ndim, from->shape, room->strides);
-  return &room->tensor;
+  strided->tensor = *from;
+  strided->tensor.strides = strided->strides;
+  memset(strided->strides, 0, sizeof strided->strides); /* any strides, if the product of extents is too large */
+  (void)dlpackgen_compact_strides(from->ndim, from->shape, strided->strides);
+  return &strided->tensor;
 }
 
 DLPACKGEN_SLOW static int dlpackgen_tvmffi_no_tensor(const struct dlpackgen_site* at,
@@ -83,7 +84,7 @@ DLPACKGEN_SLOW static int dlpackgen_tvmffi_no_tensor(const struct dlpackgen_site
 /* Reads any value except a plain tensor with strides. */
 DLPACKGEN_SLOW static int dlpackgen_tvmffi_read_other(const struct dlpackgen_site* at,
                                                       const struct dlpackgen_tvm_ffi_any* from, int optional,
-                                                      struct dlpackgen_tvmffi_room* room, DLTensor** tensor,
+                                                      struct dlpackgen_tvmffi_strided* strided, DLTensor** tensor,
                                                       struct dlpackgen_message* message) {
   const struct dlpackgen_tvm_ffi_any value = dlpackgen_tvmffi_value(from);
   DLTensor* found = NULL;
@@ -91,7 +92,7 @@ DLPACKGEN_SLOW static int dlpackgen_tvmffi_read_other(const struct dlpackgen_sit
   else if (value.type_index == DLPACKGEN_TVM_FFI_DLTENSOR) found = (DLTensor*)value.v_ptr;
   else if (value.type_index == DLPACKGEN_TVM_FFI_NONE && optional) return DLPACKGEN_STATUS_OK;
   if (!found) return dlpackgen_tvmffi_no_tensor(at, &value, message);
-  if (!found->strides && found->ndim != 0) found = dlpackgen_tvmffi_add_strides(found, room);
+  if (!found->strides && found->ndim != 0) found = dlpackgen_tvmffi_add_strides(found, strided);
   *tensor = found;
   return DLPACKGEN_STATUS_OK;
 }
@@ -105,12 +106,12 @@ DLPACKGEN_FAST DLTensor* dlpackgen_tvmffi_plain_tensor(const struct dlpackgen_tv
 /* Reads a tensor. The result is NULL if the value is None and this is allowed. */
 DLPACKGEN_FAST int dlpackgen_tvmffi_read_tensor(const struct dlpackgen_site* at,
                                                 const struct dlpackgen_tvm_ffi_any* from, int optional,
-                                                struct dlpackgen_tvmffi_room* room, DLTensor** tensor,
+                                                struct dlpackgen_tvmffi_strided* strided, DLTensor** tensor,
                                                 struct dlpackgen_message* message) {
   DLTensor* other = NULL;
   *tensor = dlpackgen_tvmffi_plain_tensor(from);
   if (!DLPACKGEN_RARE(!*tensor || !(*tensor)->strides)) return DLPACKGEN_STATUS_OK;
-  const int status = dlpackgen_tvmffi_read_other(at, from, optional, room, &other, message);
+  const int status = dlpackgen_tvmffi_read_other(at, from, optional, strided, &other, message);
   *tensor = other;
   return status;
 }

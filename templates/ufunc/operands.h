@@ -59,25 +59,13 @@ DLPACKGEN_UFUNC void dlpackgen_ufunc_reverse(int32_t ndim, int64_t* items) {
   }
 }
 
-DLPACKGEN_UFUNC bool dlpackgen_ufunc_is_column_major(const DLTensor* tensor) {
-  int64_t shape[DLPACKGEN_UFUNC_NDIM], strides[DLPACKGEN_UFUNC_NDIM];
-  DLTensor turned = *tensor;
-  for (int32_t i = 0; i < tensor->ndim; i++) {
-    shape[i] = tensor->shape[tensor->ndim - 1 - i];
-    strides[i] = tensor->strides[tensor->ndim - 1 - i];
-  }
-  turned.shape = shape;
-  turned.strides = strides;
-  return dlpackgen_is_contiguous(&turned);
-}
-
 /* Returns whether the kernel accepts a tensor with these strides. */
 DLPACKGEN_UFUNC bool dlpackgen_ufunc_fits(enum dlpackgen_ufunc_layout layout, const DLTensor* tensor) {
   switch (layout) {
     case DLPACKGEN_UFUNC_STRIDED: return true;
     case DLPACKGEN_UFUNC_INNER: return dlpackgen_is_inner_contiguous(tensor);
     case DLPACKGEN_UFUNC_ANY_ORDER: return dlpackgen_is_contiguous_any_order(tensor);
-    case DLPACKGEN_UFUNC_COLUMN_MAJOR: return dlpackgen_ufunc_is_column_major(tensor);
+    case DLPACKGEN_UFUNC_COLUMN_MAJOR: return dlpackgen_is_f_contiguous(tensor);
     default: return dlpackgen_is_contiguous(tensor);
   }
 }

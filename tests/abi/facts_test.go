@@ -78,11 +78,11 @@ func releaseOf(t *testing.T, version string) *spec.Release {
 }
 
 // differences returns every position where two trees differ, with both values.
-func differences(at string, said, facts any) []string {
-	ours, ok := said.(object)
+func differences(at string, printed, facts any) []string {
+	ours, ok := printed.(object)
 	theirs, ok2 := facts.(object)
 	if !ok || !ok2 {
-		return leafDifferences(at, said, facts)
+		return leafDifferences(at, printed, facts)
 	}
 	keys := maps.Clone(ours)
 	maps.Copy(keys, theirs)
@@ -93,14 +93,14 @@ func differences(at string, said, facts any) []string {
 	return out
 }
 
-func leafDifferences(at string, said, facts any) []string {
-	ours, ok := said.([]any)
+func leafDifferences(at string, printed, facts any) []string {
+	ours, ok := printed.([]any)
 	theirs, ok2 := facts.([]any)
 	if !ok || !ok2 || len(ours) != len(theirs) {
-		if reflect.DeepEqual(said, facts) {
+		if reflect.DeepEqual(printed, facts) {
 			return nil
 		}
-		return []string{fmt.Sprintf("%s: the spec has %v, the measured value is %v", at, said, facts)}
+		return []string{fmt.Sprintf("%s: the spec has %v, the measured value is %v", at, printed, facts)}
 	}
 	var out []string
 	for i := range ours {
@@ -115,7 +115,7 @@ func TestTheSpecSaysWhatWasMeasured(t *testing.T) {
 	for _, m := range all {
 		t.Run(m.version, func(t *testing.T) {
 			assert.Len(t, m.tree["layouts"], len(targets))
-			assert.Empty(t, differences("", said(t, releaseOf(t, m.version)), m.tree))
+			assert.Empty(t, differences("", printed(t, releaseOf(t, m.version)), m.tree))
 		})
 	}
 }
@@ -128,7 +128,7 @@ func TestEveryChangeOfTheSpecShows(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			r := release(t, "1.3")
 			change(r)
-			assert.NotEmpty(t, differences("", said(t, r), newest.tree))
+			assert.NotEmpty(t, differences("", printed(t, r), newest.tree))
 		})
 	}
 }

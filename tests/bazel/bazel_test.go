@@ -37,7 +37,7 @@ type user struct {
 }
 
 // nobody returns the user of that name, for tests that root runs.
-func nobody() *syscall.Credential {
+func noUser() *syscall.Credential {
 	if os.Getuid() != 0 {
 		return nil
 	}
@@ -236,7 +236,7 @@ func remoteCache(t *testing.T) (url string) {
 	require.NoError(t, err)
 	port := listener.Addr().(*net.TCPAddr).Port //nolint:forcetypeassert // it listens on TCP
 	require.NoError(t, listener.Close())
-	who := nobody()
+	who := noUser()
 	dir := folder(t, who)
 	require.NoError(t, os.WriteFile(dir+"/nginx.conf", fmt.Appendf(nil, server, dir, port), 0o644))
 	cmd := exec.Command(nginx, "-c", dir+"/nginx.conf", "-e", dir+"/error.log")
@@ -271,7 +271,7 @@ const sandbox, hit = "sandbox", "remote cache hit"
 func TestASecondUserTakesEverythingFromTheRemoteCache(t *testing.T) {
 	requireBazel(t)
 	url := remoteCache(t)
-	first, second := newUser(t, nil), newUser(t, nobody())
+	first, second := newUser(t, nil), newUser(t, noUser())
 	second.download(t, testkit.Program(t, ""))
 	require.NoError(t, os.Remove(second.dir+"/bin/dlpackgen"))
 	second.serve(t)

@@ -103,10 +103,10 @@ def written():
     x = make([1, 2, 3])
     y = make([1, 1, 1])
     if library == "jax":
-        text = "axpy(): argument 'y' (3rd): arrays of JAX are immutable, and this argument is written to"
+        text = "axpy(): argument 'y' (3rd): JAX arrays are immutable, but the parameter is writable"
         raises(BufferError, text, three.axpy, 2, x, y)
         holds(values(y) == [1, 1, 1])
-        raises(BufferError, "arrays of JAX are immutable, and this argument is written to", more.zero,
+        raises(BufferError, "JAX arrays are immutable, but the parameter is writable", more.zero,
                make([1], "float64"))
         return
     holds(three.axpy(2, x, y) is None and values(y) == [3, 5, 7])
@@ -130,7 +130,7 @@ def rejected():
     raises(ValueError, at_x + "expected 1 dimension, got 2", three.axpy, 2, make([[1]]), y)
     raises(TypeError, at_x + "expected a tensor, got None", three.axpy, 2, None, y)
     raises(TypeError, at_x + "expected a tensor, got list, which has no __dlpack__", three.axpy, 2, [1.0], y)
-    read_only = "axpy(): argument 'y' (3rd): it is read-only, and this argument is written to"
+    read_only = "axpy(): argument 'y' (3rd): it is read-only, but the parameter is writable"
     raises(BufferError, read_only, three.axpy, 2, x, fixed(numpy.zeros(3, "float32")))
     inner = numpy.lib.stride_tricks.as_strided(numpy.zeros(3, "float32"), (3,), (0,), writeable=True)
     shared = "axpy(): argument 'y' (3rd): its elements may overlap, but the parameter is writable, "
@@ -230,7 +230,7 @@ def by_hand():
            make([[[1]]], "float64"))
     raises(TypeError, "the elements have another type: expected float64, got float32", more.sum_of, make([1]))
     raises(TypeError, "expected a tensor, got int, which has no __dlpack__", more.sum_of, 3)
-    raises(BufferError, "it is read-only, and this argument is written to", more.zero, fixed([1.0]))
+    raises(BufferError, "it is read-only, but the parameter is writable", more.zero, fixed([1.0]))
     raises(BufferError, "the pointer is NULL", more.empty)
     raises(BufferError, "the pointer is NULL", more.empty_like, x)
     echo = more.echo(x)

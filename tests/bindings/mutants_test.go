@@ -42,7 +42,7 @@ var mutants = []struct{ file, old, new string }{
 	{"python", "if (code != ErrorCode::callee_failed || PyErr_Occurred() == nullptr)", ""},
 	{"python", "Py_XDECREF(object);", ""},
 	{"python", "if (!tensor) return raise(ErrorCode::null);", ""},
-	{"python", "if (!given) return raise(ErrorCode::null);", ""},
+	{"python", "if (!owned) return raise(ErrorCode::null);", ""},
 	{"error", `if (code == ErrorCode::dtype_mismatch) return "TypeError";`, ""},
 	{"error", `if (code == ErrorCode::no_memory) return "MemoryError";`, ""},
 	{"error", `return differs ? "ValueError" : "BufferError";`, `return "BufferError";`},

@@ -47,8 +47,8 @@ def test_each_host_calls_both():
         packages = {package: host(package) for package in WANT}
         for package in ("first", "other", "first"):
             np.testing.assert_array_equal(packages[package].mix(X, 3), WANT[package], err_msg=f"{name}, {package}")
-            said = hosts.error_of(lambda: packages[package].mix(X, -5))
-            assert "mix(): expected times > 0, where times = -5" in said, (name, said)
+            output = hosts.error_of(lambda: packages[package].mix(X, -5))
+            assert "mix(): expected times > 0, where times = -5" in output, (name, output)
             assert "mix(): an even status" in hosts.error_of(lambda: packages[package].mix(X, 102)), name
 
 
@@ -104,16 +104,16 @@ def test_names_that_hosts_have_once():
         np.testing.assert_array_equal(hosts.tvmffi("twin").mix(X, 3), X * 3)
         np.testing.assert_array_equal(hosts.ufunc("twin").mix(X, 3), X * 3)
         for _ in range(2):
-            said = hosts.error_of(lambda: hosts.torch("twin"), ImportError)
-            assert "twin._kernels: operators are missing: torch does not define the operator mix" in said, said
-            said = hosts.error_of(lambda: hosts.jax("twin"), ImportError)
-            assert said.startswith("first.mix: JAX does not register its handler") and "`namespace:`" in said, said
+            output = hosts.error_of(lambda: hosts.torch("twin"), ImportError)
+            assert "twin._kernels: operators are missing: torch did not define the operator mix" in output, output
+            output = hosts.error_of(lambda: hosts.jax("twin"), ImportError)
+            assert output.startswith("first.mix: JAX did not register its handler") and "`namespace:`" in output, output
         options = ort.SessionOptions()
         for package in ("first", "twin"):
             options.register_custom_ops_library(hosts.library_of(package))
         data = model([node("mix", "first", ["x"], ["y"], times=3)], [("x", FLOAT, 2)], [("y", FLOAT, 2)])
-        said = hosts.error_of(lambda: ort.InferenceSession(data, options, providers=["CPUExecutionProvider"]))
-        assert "Domain already set in registry" in said, said
+        output = hosts.error_of(lambda: ort.InferenceSession(data, options, providers=["CPUExecutionProvider"]))
+        assert "Domain already set in registry" in output, output
     np.testing.assert_array_equal(torch.mix(X, 3), X * 3)
     np.testing.assert_array_equal(jax.mix(X, 3), X * 3)
 

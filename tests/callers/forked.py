@@ -42,8 +42,8 @@ def in_child(work):
 
 def check(kernels):
     np.testing.assert_array_equal(kernels.mix(X, 3), X * 3)
-    said = hosts.error_of(lambda: kernels.mix(X, -5))
-    assert "expected times > 0, where times = -5" in said, said
+    output = hosts.error_of(lambda: kernels.mix(X, -5))
+    assert "expected times > 0, where times = -5" in output, output
 
 
 def test_children_call_by_what_the_parent_called_by():

@@ -134,8 +134,8 @@ def outcome(call, text, kept):
     except Skipped:
         return "cannot"
     except Exception as error:
-        said = str(error) if isinstance(error, Reported) else f"{type(error).__name__}: {error}"
-        return re.sub("0x[0-9a-f]+", "ADDRESS", said.split("\n")[0])
+        output = str(error) if isinstance(error, Reported) else f"{type(error).__name__}: {error}"
+        return re.sub("0x[0-9a-f]+", "ADDRESS", output.split("\n")[0])
     return differs(text, args, made, kept) or "works"
 
 

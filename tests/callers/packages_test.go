@@ -52,7 +52,7 @@ var inPython = map[string]struct {
 	"missing operators are an error once": {"copies.py", mutant.Mutant{File: "dlpackgen_torchshim.py",
 		Old: "return _require(module, _missing[module])", New: "return"}},
 	"a name that JAX has is JAX's error": {"copies.py", mutant.Mutant{File: "kernels_jax.py",
-		Old: "raise ImportError(f\"{text}: give", New: "raise RuntimeError(f\"{text}: give"}},
+		Old: "raise ImportError(f\"{text}: choose", New: "raise RuntimeError(f\"{text}: choose"}},
 }
 
 // packages builds the packages of testdata/packages below a folder, with the mistakes in C.
@@ -133,15 +133,15 @@ func TestPackagesInOneProcess(t *testing.T) {
 	cmd.Env = append(os.Environ(), "PYTHONPATH=..:../onnxruntime", "JAX_PLATFORMS=cpu", "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.Output()
 	require.NoError(t, err, "%s", out)
-	said := testkit.Verdicts(string(out))
-	require.Len(t, said, len(want))
+	printed := testkit.Verdicts(string(out))
+	require.Len(t, printed, len(want))
 	for verdict, name := range want {
 		if name != "" {
-			assert.Contains(t, said, verdict, name)
+			assert.Contains(t, printed, verdict, name)
 			continue
 		}
-		_, caught := said[verdict]
-		assert.False(t, caught, "%s\n%s", verdict, said[verdict])
+		_, caught := printed[verdict]
+		assert.False(t, caught, "%s\n%s", verdict, printed[verdict])
 	}
 }
 

@@ -59,8 +59,8 @@ def own_values(kernels, i, count):
 def own_errors(kernels, i, count):
     def work():
         for n in range(count):
-            said = hosts.error_of(lambda: kernels.mix(X, -1 - i))
-            assert f"expected times > 0, where times = {-1 - i}" in said, said
+            output = hosts.error_of(lambda: kernels.mix(X, -1 - i))
+            assert f"expected times > 0, where times = {-1 - i}" in output, output
 
     return work
 

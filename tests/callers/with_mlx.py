@@ -27,10 +27,10 @@ y = np.zeros(8, "float32")
 written.fill(3, mx.array(WEIGHT), y)
 np.testing.assert_array_equal(y, WEIGHT * 3)
 
-said = error_of(lambda: written.fill(3, mx.array(WEIGHT), mx.zeros(8)))
-assert said == "BufferError: fill(): argument 'y' (3rd): it is read-only, and this argument is written to", said
-said = error_of(lambda: mixed.mix(x, mx.ones(4), PLACES, 2.0, 1))
-assert said.endswith("expected n = 8 in dimension 0, as in argument 'x' (1st), got 4"), said
-said = error_of(lambda: mixed.mix(x.astype(mx.bfloat16), mx.ones(8), PLACES, 2.0, 1))
-assert said == "TypeError: mix(): argument 'x' (1st): expected float32 or float64, got bfloat16", said
+output = error_of(lambda: written.fill(3, mx.array(WEIGHT), mx.zeros(8)))
+assert output == "BufferError: fill(): argument 'y' (3rd): it is read-only, but the parameter is writable", output
+output = error_of(lambda: mixed.mix(x, mx.ones(4), PLACES, 2.0, 1))
+assert output.endswith("expected n = 8 in dimension 0, as in argument 'x' (1st), got 4"), output
+output = error_of(lambda: mixed.mix(x.astype(mx.bfloat16), mx.ones(8), PLACES, 2.0, 1))
+assert output == "TypeError: mix(): argument 'x' (1st): expected float32 or float64, got bfloat16", output
 print("MLX", mx.__version__)

@@ -133,10 +133,10 @@ func (r run) script() string {
 }
 
 // said is the output of scripts, by verdict.
-type said map[string]string
+type printed map[string]string
 
 // forked runs scripts, each in a process that has imported a library.
-func forked(t *testing.T, python, library string, all ...run) said {
+func forked(t *testing.T, python, library string, all ...run) printed {
 	t.Helper()
 	args := []string{"../mutants.py", library}
 	for _, r := range all {
@@ -149,7 +149,7 @@ func forked(t *testing.T, python, library string, all ...run) said {
 
 // passes fails unless a script reports success for each of its cases, and the expected number of
 // them.
-func (s said) passes(t *testing.T, least int, r run) {
+func (s printed) passes(t *testing.T, least int, r run) {
 	t.Helper()
 	out, isFine := s["missed 0 "+r.script()]
 	require.True(t, isFine, s["caught 0 "+r.script()])
@@ -159,7 +159,7 @@ func (s said) passes(t *testing.T, least int, r run) {
 var ended = regexp.MustCompile(`(?m)^ended with status (\d+)$`)
 
 // fails checks that a script reports a failure of one named case, or crashes.
-func (s said) fails(t *testing.T, name string, r run) {
+func (s printed) fails(t *testing.T, name string, r run) {
 	t.Helper()
 	out, isCaught := s["caught 0 "+r.script()]
 	require.True(t, isCaught, s["missed 0 "+r.script()])

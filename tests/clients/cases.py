@@ -157,14 +157,14 @@ def jax_tracers(jax, three, rejected):
     yield rejected(
         "jit",
         inside(lambda f: jax.jit(f)(three())),
-        "a tracer of JAX .*DynamicJaxprTracer",
-        "a tracer of JAX .*DynamicJaxprTracer",
+        "a JAX tracer .*DynamicJaxprTracer",
+        "a JAX tracer .*DynamicJaxprTracer",
     )
     yield rejected(
-        "vmap", inside(lambda f: jax.vmap(f)(three())), "a tracer of JAX .*BatchTracer", "a tracer of JAX .*BatchTracer"
+        "vmap", inside(lambda f: jax.vmap(f)(three())), "a JAX tracer .*BatchTracer", "a JAX tracer .*BatchTracer"
     )
     yield rejected(
-        "grad", inside(lambda f: jax.grad(f)(three())), "a tracer of JAX .*Tracer", "a tracer of JAX .*Tracer"
+        "grad", inside(lambda f: jax.grad(f)(three())), "a JAX tracer .*Tracer", "a JAX tracer .*Tracer"
     )
 
 

@@ -95,10 +95,10 @@ func TestRequiresGradIsTheModulesChoice(t *testing.T) {
 		modules := build(t, python, generated(t), "-DDLPACKGEN_TORCH_REJECTS_GRAD="+choice)
 		runs[choice] = run{modules, []string{"policy.py"}}
 	}
-	said := forked(t, python, "torch", slices.Collect(maps.Values(runs))...)
+	printed := forked(t, python, "torch", slices.Collect(maps.Values(runs))...)
 	for choice, says := range choices {
 		t.Run(choice, func(t *testing.T) {
-			assert.Equal(t, says, said["missed 0 "+runs[choice].script()], said["caught 0 "+runs[choice].script()])
+			assert.Equal(t, says, printed["missed 0 "+runs[choice].script()], printed["caught 0 "+runs[choice].script()])
 		})
 	}
 }

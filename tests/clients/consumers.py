@@ -125,7 +125,7 @@ CONSUMERS = {
 # the class and a part of the text. By the rules, it is a BufferError.
 EXPORTERS = [
     ("BufferError", "DLPack only supports|Cannot export readonly array"),  # NumPy
-    ("BufferError", "for consumers that ask for max_version|breaks the rules of DLPack"),  # ours
+    ("BufferError", "needs a consumer that passes max_version|not a valid DLPack tensor"),  # ours
     ("BufferError", "Can't export tensors|Cannot pack tensors on meta|types are not supported by dlpack"),  # torch
     ("RuntimeError", "Cannot pack tensors on meta|types are not supported by dlpack|doesn't have storage"),
     ("RuntimeError", "NestedTensorImpl doesn't support|NestedTensor does not support|Batching rule not implemented"),

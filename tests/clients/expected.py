@@ -58,15 +58,15 @@ DTYPES = {
 }
 
 
-def rejection(said):
+def rejection(output):
     """The class and the text of an expected exception, or None."""
-    return ("BufferError", said) if isinstance(said, str) else said
+    return ("BufferError", output) if isinstance(output, str) else output
 
 
 NO_TENSOR = ("TypeError", "no __dlpack__")
 NINE = (1, 2, 1, 1, 1, 1, 1, 1, 2)
 READ_ONLY = "read-only"
-READ_ONLY_HERE = "it is read-only, and this argument is written to"  # as its library reports
+READ_ONLY_HERE = "it is read-only, but the parameter is writable"  # as its library reports
 SHARED = "its elements may overlap"  # although it can be exported
 
 

@@ -40,7 +40,7 @@ def torch_is_told_by_its_type_in_c():
             with patched(torch, Tensor=other):
                 assert module.read(Foreign())[0][1] == (3,)
                 assert module.read(kept)[0][0] == kept.data_ptr()
-                rejected(module.read, x, text="it needs 12 bytes of storage, which was resized to 8")
+                rejected(module.read, x, text="it needs 12 bytes of storage, but its storage was resized to 8")
                 assert module.read(kept.as_subclass(Derived))[0][0] == kept.data_ptr()
                 rejected(module.read, tensor._neg_view(kept).as_subclass(Derived), text="negated values")
             assert module.torch_fields() == clients.torch_fields() != (0,) * 7
@@ -59,7 +59,7 @@ def torch_is_itself_beside_paddle_as_torch():
         "no strided memory": torch.eye(2).to_sparse(),
         "requires grad": gradient,
     }
-    bad["it needs 12 bytes of storage, which was resized to 8"] = shrunk
+    bad["it needs 12 bytes of storage, but its storage was resized to 8"] = shrunk
     derived = kept.as_subclass(type("Derived", (torch.Tensor,), {}))
     for known in True, False:
         module = fresh_clients()
@@ -80,7 +80,7 @@ def torch_is_itself_beside_paddle_as_torch():
     module = fresh_clients()
     with patched_module("torch._C", TensorBase=object, is_grad_enabled=lambda: False):
         module.read(kept)
-        rejected(module.read, gradient, text="would not see this call")
+        rejected(module.read, gradient, text="autograd would not record this call")
 
 
 @contextlib.contextmanager
@@ -111,7 +111,7 @@ def torch_without_native_readers():
     with without_native_readers() as module:
         assert module.read(x)[0][0] == x.data_ptr()
         assert module.torch_fields() == (0,) * 7
-        rejected(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 8")
+        rejected(module.read, shrunk, text="it needs 12 bytes of storage, but its storage was resized to 8")
         rejected(module.read, torch._neg_view(x), text="negated values")
         rejected(module.export, torch.ones(3, requires_grad=True), text="requires grad")
     with without_native_readers() as module:
@@ -142,7 +142,7 @@ def jax_without_native_readers():
     with without_native_readers() as module:
         assert module.read(x)[1] == expected
         rejected(module.write, x, text="read-only")
-        rejected(lambda y: jax.jit(module.read)(y), x, text="tracer of JAX")
+        rejected(lambda y: jax.jit(module.read)(y), x, text="JAX tracer")
 
 
 def numpy_is_told_by_its_type_in_c():

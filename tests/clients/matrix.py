@@ -52,13 +52,13 @@ def rows(libraries, takes):
 
 def summary(name, words, plain):
     """The result of a consumer for all data types that it accepts."""
-    said = {}
+    output = {}
     takes_some = any(row[name] == judge.OK for row in plain)
     for (case, cell), row in zip(words, plain):
         if row[name] == judge.OK or not takes_some:
-            said.setdefault(cell[name], []).append(case.name.rpartition(" ")[2])
-    most = max(said, key=lambda word: len(said[word]))
-    return ", ".join([most] + [f"{word} ({' '.join(said[word])})" for word in said if word != most])
+            output.setdefault(cell[name], []).append(case.name.rpartition(" ")[2])
+    most = max(output, key=lambda word: len(output[word]))
+    return ", ".join([most] + [f"{word} ({' '.join(output[word])})" for word in output if word != most])
 
 
 def faults(case, words, strict):

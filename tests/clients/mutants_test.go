@@ -266,7 +266,7 @@ func TestEveryGuardIsThereForACase(t *testing.T) {
 		runs[key] = append(runs[key], number, m.script())
 		want = append(want, fmt.Sprintf("caught %s %s\n", number, m.script()))
 	}
-	whole, said := build(t, python, generated(t)), ""
+	whole, printed := build(t, python, generated(t)), ""
 	for imports, scripts := range scriptsOfMutants() {
 		for _, script := range scripts { // which pass with all guards
 			key := [2]string{whole, imports}
@@ -277,10 +277,10 @@ func TestEveryGuardIsThereForACase(t *testing.T) {
 	for key, pairs := range runs {
 		out, log, err := script(python, key[0], append([]string{"../mutants.py", key[1]}, pairs...)...)
 		require.NoError(t, err, log)
-		said += out
+		printed += out
 	}
 	for _, line := range want {
-		assert.Truef(t, strings.Contains(said, line), "not so: %s", line)
+		assert.Truef(t, strings.Contains(printed, line), "not so: %s", line)
 	}
 }
 
@@ -359,9 +359,9 @@ func TestATorchOfOtherObjectsIsReadByItsOwnTable(t *testing.T) {
 	names := []string{"float32", "bfloat16", "transposed", "0-d", "conjugate", "negative float32",
 		"requires grad: leaf", "meta", "FakeTensor"}
 	right := run{build(t, python, wrongly(t, moved)), append([]string{"ours.py", "torch"}, names...)}
-	said := forked(t, python, "torch", wrong, right)
-	said.fails(t, "", wrong)
-	said.passes(t, 4*len(names), right)
+	printed := forked(t, python, "torch", wrong, right)
+	printed.fails(t, "", wrong)
+	printed.passes(t, 4*len(names), right)
 }
 
 // A torch whose words cannot be found is queried through the shim in every case, and then needs the
@@ -390,14 +390,14 @@ func TestATorchWithOtherFieldsIsQueriedByTheShim(t *testing.T) {
 		modules := build(t, python, wrongly(t, hidden, forgotten))
 		runs = append(runs, run{modules, []string{"special.py", "torch_beyond_its_storage_is_rejected"}})
 	}
-	said := forked(t, python, "torch", runs...)
+	printed := forked(t, python, "torch", runs...)
 	for i := range 2 {
-		said.fails(t, "torch_words_are_proven", runs[3*i])
-		said.passes(t, packages["torch"].least, runs[3*i+1])
-		said.passes(t, 2, runs[3*i+2])
+		printed.fails(t, "torch_words_are_proven", runs[3*i])
+		printed.passes(t, packages["torch"].least, runs[3*i+1])
+		printed.passes(t, 2, runs[3*i+2])
 	}
 	for _, forgotten := range runs[6:] {
-		said.fails(t, "torch_beyond_its_storage_is_rejected", forgotten)
+		printed.fails(t, "torch_beyond_its_storage_is_rejected", forgotten)
 	}
 }
 
@@ -426,9 +426,9 @@ func TestATorchWithoutAFunctionIsQueriedInPython(t *testing.T) {
 		}
 		runs[lacks] = run{build(t, python, wrongly(t, edits...)), append([]string{"ours.py", "torch"}, names...)}
 	}
-	said := forked(t, python, "torch", slices.Collect(maps.Values(runs))...)
+	printed := forked(t, python, "torch", slices.Collect(maps.Values(runs))...)
 	for lacks := range missing {
-		t.Run(lacks, func(t *testing.T) { said.passes(t, 4*len(names), runs[lacks]) })
+		t.Run(lacks, func(t *testing.T) { printed.passes(t, 4*len(names), runs[lacks]) })
 	}
 }
 

@@ -134,7 +134,7 @@ def torch_without_memory(torch, rejected):
 
     two = [torch.ones(2), torch.ones(3)]
     yield rejected("storage resized to 0", resized, "storage was freed")
-    yield rejected("zero tensor", lambda: torch._efficientzerotensor(3), "stands for a tensor")
+    yield rejected("zero tensor", lambda: torch._efficientzerotensor(3), "fake or zero tensor")
     yield rejected("meta", lambda: torch.ones(3, device="meta"), "its device is meta")
     yield rejected("sparse", lambda: torch.eye(3).to_sparse(), "no strided memory")
     yield rejected("sparse rows", lambda: torch.eye(3).to_sparse_csr(), "no strided memory")
@@ -173,7 +173,7 @@ def torch_wrapped(torch, rejected):
 
     x = torch.arange(6.0).reshape(2, 3)
     func = torch.func
-    yield rejected("vmap", None, "stands for a tensor", inside(lambda f: torch.vmap(f)(x)))
-    yield rejected("grad", None, "requires grad|stands for a tensor", inside(lambda f: func.grad(f)(x)))
-    yield rejected("jvp", None, "stands for a tensor", inside(lambda f: func.jvp(f, (x,), (x,))))
-    yield rejected("functionalize", None, "stands for a tensor", inside(lambda f: func.functionalize(f)(x)))
+    yield rejected("vmap", None, "or a wrapper inside", inside(lambda f: torch.vmap(f)(x)))
+    yield rejected("grad", None, "requires grad|or a wrapper inside", inside(lambda f: func.grad(f)(x)))
+    yield rejected("jvp", None, "or a wrapper inside", inside(lambda f: func.jvp(f, (x,), (x,))))
+    yield rejected("functionalize", None, "or a wrapper inside", inside(lambda f: func.functionalize(f)(x)))

@@ -44,7 +44,7 @@ def torch_beyond_its_storage_is_rejected():
         for parameter in False, True:
             x = shrunk(make, parameter)
             for f in clients.read, clients.write, clients.read_unlocked, clients.write_unlocked, clients.export:
-                rejected(f, x, text="it needs [0-9]+ bytes of storage, which was resized to [0-9]+")
+                rejected(f, x, text="it needs [0-9]+ bytes of storage, but its storage was resized to [0-9]+")
     for x in torch.ones(8)[4:], torch.ones(2, 0), torch.ones(8)[8:]:
         clients.read(x)
         clients.export(x)
@@ -64,7 +64,7 @@ def torch_beyond_its_storage_is_rejected_by_other_routes():
     for make in LAYOUTS.values():
         x = shrunk(make).as_subclass(Plain)
         for f in clients.read, clients.read_unlocked, clients.export:
-            rejected(f, x, text="it needs [0-9]+ bytes of storage, which was resized to [0-9]+")
+            rejected(f, x, text="it needs [0-9]+ bytes of storage, but its storage was resized to [0-9]+")
     assert clients.read(torch.ones(3).as_subclass(Plain))[0][1] == (3,)
     assert clients.read(torch.ones(2, 0).as_subclass(Plain))[0][1] == (2, 0)
 
@@ -74,7 +74,7 @@ def torch_whose_memory_is_forbidden_is_rejected():
 
     x = torch.ones(3)
     torch._C._set_throw_on_mutable_data_ptr(x)
-    rejected(clients.write, x, text="torch gives no memory for it")
+    rejected(clients.write, x, text="it has no memory of its own")
 
 
 def torch_without_a_storage_is_left_to_its_own_export():
@@ -229,7 +229,7 @@ def torch_words_that_are_not_proven_are_asked_of_the_shim():
             module.read(torch.ones(3))
         assert module.torch_fields() == (0,) * 7
     rejected(module.read, torch._neg_view(torch.ones(3)), text="negated values")
-    rejected(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 11")
+    rejected(module.read, shrunk, text="it needs 12 bytes of storage, but its storage was resized to 11")
 
 
 def torch_that_is_not_proven_is_read_by_its_own_table():
@@ -255,7 +255,7 @@ def torch_that_is_not_proven_is_read_by_its_own_table():
             assert module.read(x)[0][0] == x.data_ptr()
         assert module.torch_fields() == (0,) * 7
         rejected(module.read, negated, text="negated values")
-        rejected(module.read, shrunk, text="it needs 12 bytes of storage, which was resized to 11")
+        rejected(module.read, shrunk, text="it needs 12 bytes of storage, but its storage was resized to 11")
         module.read(parameter)  # the first of another type verifies it
         assert module.torch_fields() == clients.torch_fields()
     for error in KeyboardInterrupt, MemoryError:

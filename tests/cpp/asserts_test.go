@@ -37,7 +37,7 @@ func TestTypesOfElementsHaveTheirWidth(t *testing.T) {
 	out, err := compile(t, gcc, including("storage.hpp"), "-I", dir)
 	require.Error(t, err)
 	assert.Contains(t, out, "complex32 does not have", "its parts are too wide")
-	assert.Len(t, said(out), strings.Count(storageText(t, dir), "static_assert("), "one for each type: %s", out)
+	assert.Len(t, printed(out), strings.Count(storageText(t, dir), "static_assert("), "one for each type: %s", out)
 }
 
 // storageText returns the preprocessed text of storage.hpp.

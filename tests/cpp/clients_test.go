@@ -18,9 +18,9 @@ import (
 func module(t *testing.T, python string, more ...string) (dir string) {
 	t.Helper()
 	testtool.Require(t, gcc.program, gcc.debian)
-	said, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").Output()
+	printed, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").Output()
 	require.NoError(t, err)
-	include := strings.TrimSpace(string(said))
+	include := strings.TrimSpace(string(printed))
 	if _, err := os.Stat(filepath.Join(include, "Python.h")); err != nil {
 		t.Skip("needs Python.h: apt-get install python3-dev")
 	}
@@ -45,10 +45,10 @@ func clients(t *testing.T, libraries ...string) {
 	}
 	cmd := exec.Command(python, append([]string{filepath.Join("testdata", "clients.py")}, libraries...)...)
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+module(t, python))
-	var said bytes.Buffer
-	cmd.Stderr = &said
+	var printed bytes.Buffer
+	cmd.Stderr = &printed
 	out, err := cmd.Output()
-	assert.NoError(t, err, "%s%s", out, said.Bytes())
+	assert.NoError(t, err, "%s%s", out, printed.Bytes())
 	assert.Equal(t, "cppx\n"+strings.Join(append(libraries, "done"), "\n")+"\n", string(out))
 }
 

@@ -30,7 +30,7 @@ const layoutHeader = "#include <dlpackgen/layout.hpp>\n"
 var failedAssert = regexp.MustCompile(`error: static assertion failed: (.*)`)
 
 // said returns the distinct asserts that failed.
-func said(output string) map[string]bool {
+func printed(output string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range failedAssert.FindAllStringSubmatch(output, -1) {
 		out[m[1]] = true
@@ -104,7 +104,7 @@ func TestEveryAssertFires(t *testing.T) {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, "dlpack", "dlpack.h"), []byte(wrongHeader(r)), 0o600))
 			out, err := compile(t, gcc, layoutHeader, "-I", dir)
 			require.Error(t, err)
-			assert.Len(t, said(out), asserts(r), "%s", out)
+			assert.Len(t, printed(out), asserts(r), "%s", out)
 		})
 	}
 }
@@ -133,7 +133,7 @@ func TestEveryNumberCounts(t *testing.T) {
 		require.NoError(t, os.WriteFile(path, off, 0o600))
 		out, err := compile(t, gcc, layoutHeader, "-I", dir)
 		require.Error(t, err)
-		assert.Len(t, said(out), changed, version)
+		assert.Len(t, printed(out), changed, version)
 		assert.Greater(t, changed, 100)
 	}
 }

@@ -23,28 +23,28 @@ type bad struct {
 
 var badInput = []bad{
 	{"no driver", []string{"absent"}, []string{"probe"},
-		"probe 1 0 cuda: the driver is not installed, or not where libraries are found: libcuda.so.1",
-		"probe 1 0 rocm: the driver is not installed, or not where libraries are found: libamdhip64.so.5"},
+		"probe 1 0 cuda: the driver is not installed, or not in the library path: libcuda.so.1",
+		"probe 1 0 rocm: the driver is not installed, or not in the library path: libamdhip64.so.5"},
 	{"a stub", []string{"-DSTUB"}, []string{"probe"},
-		"probe 2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub " +
+		"probe 2 34 cuda: the driver does not report its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub " +
 			"of a toolkit",
 		""},
 	{"an old driver", []string{"-DDRIVER=10020"}, []string{"probe"},
-		"probe 3 0 cuda: the driver is of version 10020, and 11000 is the oldest that is used; update the NVIDIA " +
+		"probe 3 0 cuda: the driver has version 10020, but 11000 or newer is required; update the NVIDIA " +
 			"driver",
-		"probe 3 0 rocm: the driver is of version 10020, and 50000000 is the oldest that is used; update the " +
+		"probe 3 0 rocm: the driver has version 10020, but 50000000 or newer is required; update the " +
 			"ROCm runtime"},
 	{"no device", nil, []string{"preload", "devices:0", "probe"},
-		"probe 4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100): the driver " +
+		"probe 4 100 cuda: the driver of version 13000 does not start: CUDA_ERROR_NO_DEVICE (100): the driver " +
 			"sees no device",
-		"probe 4 100 rocm: the driver, of version 60443484, does not start: hipErrorNoDevice (100): the driver " +
+		"probe 4 100 rocm: the driver of version 60443484 does not start: hipErrorNoDevice (100): the driver " +
 			"sees no device"},
 	{"a child of fork", nil, []string{"probe", "fork", "count"},
-		"count 6 0 cuda: CUDA was started before this process was forked off",
-		"count 6 0 rocm: ROCm was started before this process was forked off"},
+		"count 6 0 cuda: CUDA was started before this process was forked",
+		"count 6 0 rocm: ROCm was started before this process was forked"},
 	{"the address of an empty tensor", nil, []string{"info:n"},
-		"info 7 0 cuda: pointer_attributes: NULL in the place of the address; an empty tensor is where its maker says",
-		"info 7 0 rocm: pointer_attributes: NULL in the place of the address; an empty tensor is where its maker says"},
+		"info 7 0 cuda: pointer_attributes: NULL instead of the address; the device of an empty tensor is the declared one",
+		"info 7 0 rocm: pointer_attributes: NULL instead of the address; the device of an empty tensor is the declared one"},
 	{"a type of device", nil, []string{"alloc:14:0:4"},
 		"alloc 8 0 cuda: allocate: device type 14; CUDA has the types 2, 3 and 13",
 		"alloc 8 0 rocm: allocate: device type 14; ROCm has the types 10 and 11"},
@@ -52,8 +52,8 @@ var badInput = []bad{
 		"alloc 9 0 cuda: allocate: there is no device 3; this process sees 3, numbered from 0",
 		"alloc 9 0 rocm: allocate: there is no device 3; this process sees 3, numbered from 0"},
 	{"no stream", nil, []string{"number:2:0:0"},
-		"number 10 0 cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA",
-		"number 10 0 rocm: stream_from_dlpack: the number 1 stands for no stream of ROCm"},
+		"number 10 0 cuda: stream_from_dlpack: the number 0 is not a stream of CUDA",
+		"number 10 0 rocm: stream_from_dlpack: the number 1 is not a stream of ROCm"},
 	{"a stream of another device", nil, []string{"probe", "stream:1:0", "order:s0:0:1:0"},
 		"order 11 0 cuda: stream_wait: the consumer's stream: the stream ",
 		"order 11 0 rocm: stream_wait: the consumer's stream: the stream "},
@@ -127,7 +127,7 @@ func TestFreedAndEmptyMemory(t *testing.T) {
 		"alive")
 	assert.Equal(t, []string{"alloc ok 2 0 4 1 data", "info ok 2 0 0 +0 16", "info ok 1 0 -1 +-1 0",
 		"alloc ok 2 0 0 1 null",
-		"info 7 0 cuda: pointer_attributes: NULL in the place of the address; an empty tensor is where its maker says",
+		"info 7 0 cuda: pointer_attributes: NULL instead of the address; the device of an empty tensor is the declared one",
 		"alive 0 depth 0"}, out)
 }
 

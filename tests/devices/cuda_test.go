@@ -44,11 +44,9 @@ var pointers = []scenario{
 	{"of another context, where no primary one is in use", []string{"make:plain:1", "make:foreign:0", "info:p1", "log"},
 		[]string{`info 13 0 .*`, `log cuPointerGetAttributes\(7\) cuDevicePrimaryCtxGetState\(0\) `}},
 	{"of a graph", []string{"make:unmapped:1", "info:p0"},
-		[]string{`info 14 0 cuda: pointer_attributes of 0x\w+: there is no memory at the address: it is reserved ` +
-			`only, ` +
-			`or a graph's own, .*`}},
+		[]string{`info 14 0 cuda: pointer_attributes of 0x\w+: there is no memory at the address: it is only reserved, or a graph's own, .*`}},
 	{"an array", []string{"make:array:1", "info:p0"},
-		[]string{`info 15 0 cuda: pointer_attributes of 0x\w+: an array of textures or another memory of type 3.*`}},
+		[]string{`info 15 0 cuda: pointer_attributes of 0x\w+: a texture array or other memory of type 3.*`}},
 	{"where another device must be current", []string{"make:plain:2", "needs:1", "info:p0", "log"},
 		[]string{`info ok 2 2 2 \+0 64`,
 			`log cuPointerGetAttributes\(7\) cuDevicePrimaryCtxGetState\(0\) cuDevicePrimaryCtxGetState\(1\) ` +
@@ -57,12 +55,9 @@ var pointers = []scenario{
 	{"where nothing was started, nothing starts", []string{"info:h", "log"},
 		[]string{`info ok 1 0 -1 \+-1 0`, `log cuPointerGetAttributes\(7\)( cuDevicePrimaryCtxGetState\(\d\)){3} `}},
 	{"when the driver fails", []string{"make:plain:0", "inject:cuPointerGetAttributes:700", "info:p0"},
-		[]string{`info 22 700 cuda: pointer_attributes of 0x\w+: CUDA_ERROR_ILLEGAL_ADDRESS \(700\): a kernel ` +
-			`reached ` +
-			`memory .*`}},
+		[]string{`info 22 700 cuda: pointer_attributes of 0x\w+: CUDA_ERROR_ILLEGAL_ADDRESS \(700\): a kernel accessed invalid memory.*`}},
 	{"null", []string{"info:n"},
-		[]string{`info 7 0 cuda: pointer_attributes: NULL in the place of the address; an empty tensor is where its ` +
-			`maker says`}},
+		[]string{`info 7 0 cuda: pointer_attributes: NULL instead of the address; the device of an empty tensor is the declared one`}},
 }
 
 var streamsByNumber = []scenario{
@@ -71,17 +66,17 @@ var streamsByNumber = []scenario{
 		[]string{"number ok 1 1 0", "number ok 1 1 0", "number ok 2 1 0", "number ok 0 1 1",
 			"number ok 94000000000 1 0"}},
 	{"rejected", []string{"number:2:1:0", "number:2:1:-2"},
-		[]string{`number 10 0 cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA; a stream is ` +
+		[]string{`number 10 0 cuda: stream_from_dlpack: the number 0 is not a stream of CUDA; a stream is ` +
 			`None, -1, a default stream's number, or a handle`,
-			`number 10 0 cuda: stream_from_dlpack: the number -2 stands for no stream of CUDA; .*`}},
+			`number 10 0 cuda: stream_from_dlpack: the number -2 is not a stream of CUDA; .*`}},
 	{"of what device", []string{"number:2:3:1", "number:2:-1:1", "number:1:0:1"},
 		[]string{`number 9 0 cuda: stream_from_dlpack: there is no device 3; this process sees 3, numbered from 0`,
 			`number 9 0 .* no device -1; .*`,
-			`number 8 0 cuda: stream_from_dlpack: device type 1; the streams of CUDA are those of type 2`}},
+			`number 8 0 cuda: stream_from_dlpack: device type 1; the streams of CUDA have type 2`}},
 	{"current", []string{"current:n:0", "current:t:0", "current:t:1", "current:t:2", "current:c:1", "current:c:2",
 		"current:n:5"},
 		[]string{"current ok 1", "current ok 1", "current ok 2", "current ok 1", "current ok 4097",
-			`current 10 0 cuda: current_work_stream: the program's callback gave the error 77`, `current 9 0 .*`}},
+			`current 10 0 cuda: current_work_stream: the program's callback returned the error 77`, `current 9 0 .*`}},
 }
 
 var order = []scenario{
@@ -121,14 +116,14 @@ var captures = []scenario{
 				`graph, and pass -1 as the stream`, silentPattern}},
 	{"the producer's alone", []string{"stream:0:0", "capture:0:1:7", "log", "order:1:0:s0:0", "log"},
 		[]string{"log ",
-			`order 12 0 cuda: stream_wait: the producer's stream is captured and the consumer's is not; .*`,
+			`order 12 0 cuda: stream_wait: the producer's stream is captured, but the consumer's is not; .*`,
 			silentPattern}},
 	{"the consumer's alone", []string{"stream:0:0", "capture:0:1:7", "log", "order:s0:0:2:0", "log"},
 		[]string{"log ",
-			`order 12 0 cuda: stream_wait: the consumer's stream is captured and the producer's is not; .*`,
+			`order 12 0 cuda: stream_wait: the consumer's stream is captured, but the producer's is not; .*`,
 			silentPattern}},
 	{"a broken one", []string{"stream:0:0", "capture:0:2:7", "order:s0:0:2:0"},
-		[]string{`order 12 0 cuda: stream_wait: the capture of the stream 0x\w+ was broken by an earlier call`}},
+		[]string{`order 12 0 cuda: stream_wait: the capture of the stream 0x\w+ was invalidated by an earlier call`}},
 	{"somebody's, seen from the default stream", []string{"legacy:1", "log", "order:2:0:1:0", "log"},
 		[]string{"log ",
 			`order 12 906 cuda: stream_wait: the stream 0x1: CUDA_ERROR_STREAM_CAPTURE_IMPLICIT \(906\): the ` +
@@ -214,7 +209,7 @@ var allocations = []scenario{
 	{"managed memory that the device has not", []string{"inject:cuDeviceGetAttribute:801", "alloc:13:0:4", "alive"},
 		[]string{`alloc 20 0 cuda: allocate: device 0 has no managed memory`, "alive 0 depth 0"}},
 	{"for peers without pools", []string{"inject:cuDeviceGetAttribute:801", "alloc:2:0:4::1", "alive"},
-		[]string{`alloc 20 0 cuda: allocate: device 0 has no pools, whose memory alone other devices can be let reach`,
+		[]string{`alloc 20 0 cuda: allocate: device 0 has no memory pools, which access by other devices requires`,
 			"alive 0 depth 0"}},
 	{"for peers", []string{"alloc:2:0:4::1", "alive", "log", "delete:0"},
 		[]string{"alloc ok .*", "alive 1 depth 0",
@@ -222,14 +217,14 @@ var allocations = []scenario{
 				`cuDeviceCanAccessPeer\(2,0\) cuMemAllocAsync.*`}},
 	{"without memory", []string{"alloc:2:0:1000000000000", "alive"},
 		[]string{`alloc 19 2 cuda: allocate: 4000000000000 bytes of device type 2 on device 0: ` +
-			`CUDA_ERROR_OUT_OF_MEMORY \(2\): the device does not have enough memory left`, "alive 0 depth 0"}},
+			`CUDA_ERROR_OUT_OF_MEMORY \(2\): the device is out of memory`, "alive 0 depth 0"}},
 	{"too large", []string{"alloc:2:0:9000000000000000000", "alloc:2:0:-1"},
-		[]string{`alloc 7 0 cuda: allocate: 9000000000000000000 elements of 32 bits are more than can be addressed`,
+		[]string{`alloc 7 0 cuda: allocate: 9000000000000000000 elements of 32 bits exceed the address space`,
 			`alloc 7 0 cuda: allocate: dimension 0 has the extent -1`}},
 	{"nowhere", []string{"alloc:2:3:4", "alloc:2:-1:0", "alloc:3:1:4", "alloc:13:1:4", "alloc:1:0:4", "alloc:14:0:4"},
 		[]string{`alloc 9 0 cuda: allocate: there is no device 3; this process sees 3, numbered from 0`,
 			`alloc 9 0 .* no device -1; .*`,
-			`alloc 9 0 cuda: allocate: device type 3 has the id 0 alone, not 1`,
+			`alloc 9 0 cuda: allocate: device type 3 has only the id 0, not 1`,
 			`alloc 9 0 cuda: allocate: device type 13 has .*`,
 			`alloc 8 0 cuda: allocate: device type 1; CUDA has the types 2, 3 and 13`, `alloc 8 0 .*`}},
 	{"freed by a call", []string{"alloc:2:0:4", "free:0", "free:n", "free:x", "alive"},
@@ -343,17 +338,17 @@ var copies = []scenario{
 			`copy 16 0 .* its declared device \(1, 0\) .* \(2, 1\) .*`}},
 	{"beyond the end", []string{"alloc:2:1:4", "copy:2:1:t0+1:1:0:h:16@1@1", "delete:0"},
 		[]string{allocPattern,
-			`copy 16 0 cuda: copy: the destination has 16 bytes at 0x\w+, and its memory, of 16, ends before`}},
+			`copy 16 0 cuda: copy: the destination has 16 bytes at 0x\w+, beyond the end of its memory of 16 bytes`}},
 	{"mapped of two allocations",
 		[]string{"make:split:1", "alloc:2:1:25", "alloc:2:1:32", "copy:2:1:t1:2:1:p0:128@1@1",
 			"copy:2:1:t1+28:2:1:p0+28:100@1@1", "copy:2:1:p0+28:2:1:t0:101@1@1", "delete:0", "delete:1"},
 		[]string{allocPattern, allocPattern, "copy ok", "copy ok",
-			`copy 16 0 cuda: copy: the destination has 101 bytes at 0x\w+, and its memory, of 64, ends before`}},
+			`copy 16 0 cuda: copy: the destination has 101 bytes at 0x\w+, beyond the end of its memory of 64 bytes`}},
 	{"of the host alone", []string{"copy:1:0:h:1:0:h+64:16@1@0"},
 		[]string{`copy 8 0 cuda: copy: neither tensor is in memory of CUDA`}},
 	{"of other elements", []string{"copy:1:0:h:1:0:h:16@1@0d", "copy:1:0:h:1:0:h:16@1@0x"},
 		[]string{`copy 17 0 cuda: copy: the dtypes of the two tensors differ`,
-			`copy 17 0 cuda: copy: the source is not compact; make it so first`}},
+			`copy 17 0 cuda: copy: the source is not compact; make it compact first`}},
 	{"on no stream", []string{"copy:1:0:h:1:0:h:16@-@0"},
 		[]string{`copy 10 0 cuda: copy: a stream is required; -1 means no stream`}},
 	{"that fails", []string{"alloc:2:1:4", "inject:cuMemcpyAsync:700", "copy:2:1:t0:1:0:h:16@1@1", "delete:0", "alive"},
@@ -412,22 +407,22 @@ func sizeOf(bits, lanes, count int) int {
 
 // Each element has the memory for its type, also with odd widths.
 func TestElementsOfEveryWidthFit(t *testing.T) {
-	var asked []string
+	var requested []string
 	var want []string
 	for _, bits := range []int{1, 2, 4, 6, 7, 8, 9, 12, 16, 24, 31, 32, 33, 64, 127, 128, 255} {
 		for _, lanes := range []int{1, 2, 3, 5} {
 			for _, count := range []int{1, 5, 9} {
-				asked = append(asked, fmt.Sprintf("elements:1:%d:%d:%d", bits, lanes, count), "log",
+				requested = append(requested, fmt.Sprintf("elements:1:%d:%d:%d", bits, lanes, count), "log",
 					fmt.Sprintf("delete:%d", len(want)))
 				want = append(want, fmt.Sprintf("cuMemAllocAsync(%d,1)", sizeOf(bits, lanes, count)))
 			}
 		}
 	}
-	out := do(t, asked...)
+	out := do(t, requested...)
 	require.Len(t, out, 2*len(want))
 	for i, call := range want {
 		assert.Equal(t, "elements ok", out[2*i])
-		assert.Contains(t, out[2*i+1], call, asked[3*i])
+		assert.Contains(t, out[2*i+1], call, requested[3*i])
 	}
 }
 

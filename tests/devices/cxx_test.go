@@ -36,8 +36,8 @@ func TestCxx(t *testing.T) {
 	require.NoError(t, err, "%s", out)
 	assert.Equal(t, []string{
 		"cuda 3", "2 1", "0x1",
-		"10 0 cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA; a stream is None, -1, a " +
+		"10 0 cuda: stream_from_dlpack: the number 0 is not a stream of CUDA; a stream is None, -1, a " +
 			"default stream's number, or a handle",
-		"the table of a backend is of another version than dlpackgen_backend.hpp", "",
+		"the backend's table has another version than dlpackgen_backend.hpp", "",
 	}, strings.Split(string(out), "\n"))
 }

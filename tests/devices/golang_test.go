@@ -50,7 +50,7 @@ var inGo = []string{
 	"Allocate and Deallocate 2 1", // the extents of the request
 	"a borrow of a device's tensor adds 1",
 	"cuda: allocate: there is no device 9; this process sees 3, numbered from 0",
-	"cuda: stream_from_dlpack: the number 0 stands for no stream of CUDA; a stream is None, -1, a default " +
+	"cuda: stream_from_dlpack: the number 0 is not a stream of CUDA; a stream is None, -1, a default " +
 		"stream's number, or a handle",
 	"<nil> <nil>",
 	"together",
@@ -65,7 +65,7 @@ func TestGo(t *testing.T) {
 	out := runGolang(t, program, "")
 	require.Len(t, out, 2)
 	assert.Contains(t, out[0],
-		"probe {0 0} cuda: the driver is not installed, or not where libraries are found: libcuda.so.1")
+		"probe {0 0} cuda: the driver is not installed, or not in the library path: libcuda.so.1")
 	assert.Equal(t, "code 1 0", out[1])
 }
 

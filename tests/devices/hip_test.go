@@ -123,8 +123,8 @@ func TestHIPWithoutADevice(t *testing.T) {
 		out := steps(t, program, path, "mapped", "probe", "mapped", "count", "alloc:10:0:4", "info:h")
 		assert.Equal(t, "mapped 0 global 0", out[0])
 		assert.Regexp(t,
-			`^probe 4 100 rocm: the driver, of version `+number+
-				`, does not start: hipErrorNoDevice \(100\): the driver sees no device: none is installed, `+
+			`^probe 4 100 rocm: the driver of version `+number+
+				` does not start: hipErrorNoDevice \(100\): the driver sees no device: none is installed, `+
 				`HIP_VISIBLE_DEVICES or `, out[1])
 		assert.Equal(t, "mapped 1 global 0", out[2])
 		for _, line := range out[3:] {
@@ -153,7 +153,7 @@ func TestTheRuntimeThatIsOpenIsUsed(t *testing.T) {
 		}
 	})
 	program := rocmEnd.client(t, rocm(t))
-	assert.Contains(t, steps(t, program, dir, "probe")[0], "the driver is of version 7,")
-	assert.Contains(t, steps(t, program, dir, "preload", "probe")[0], "the driver is of version 6,",
+	assert.Contains(t, steps(t, program, dir, "probe")[0], "the driver has version 7,")
+	assert.Contains(t, steps(t, program, dir, "preload", "probe")[0], "the driver has version 6,",
 		"which "+rocmEnd.library+" is")
 }

@@ -33,5 +33,5 @@ func TestAVendorsStartThatSaysNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a backend of its own")
 	}
-	assert.Equal(t, []string{"5 acme: the vendor's part fails to start, and does not say why"}, late(t, "-DSILENT"))
+	assert.Equal(t, []string{"5 acme: the vendor's part failed to start without an error message"}, late(t, "-DSILENT"))
 }

@@ -28,7 +28,7 @@ func TestWithoutADriverTheFirstErrorIsRepeated(t *testing.T) {
 	for _, line := range out {
 		_, text, _ := strings.Cut(line, " ")
 		assert.Equal(t,
-			"1 0 cuda: the driver is not installed, or not where libraries are found: libcuda.so.1: cannot open "+
+			"1 0 cuda: the driver is not installed, or not in the library path: libcuda.so.1: cannot open "+
 				"shared "+
 				"object file: No such file or directory; install the NVIDIA driver", text)
 	}
@@ -40,27 +40,27 @@ var startErrors = []struct {
 	want  string
 }{
 	{[]string{"inject:cuInit:100"},
-		"4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100): the driver sees " +
+		"4 100 cuda: the driver of version 13000 does not start: CUDA_ERROR_NO_DEVICE (100): the driver sees " +
 			"no device: none is installed, or CUDA_VISIBLE_DEVICES hides it"},
-	{[]string{"devices:0"}, "4 100 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NO_DEVICE (100)"},
+	{[]string{"devices:0"}, "4 100 cuda: the driver of version 13000 does not start: CUDA_ERROR_NO_DEVICE (100)"},
 	{[]string{"inject:cuInit:46"},
-		"5 46 cuda: the driver, of version 13000, does not start: CUDA_ERROR_DEVICE_UNAVAILABLE (46): the device " +
+		"5 46 cuda: the driver of version 13000 does not start: CUDA_ERROR_DEVICE_UNAVAILABLE (46): the device " +
 			"is busy"},
 	{[]string{"inject:cuInit:803"},
-		"5 803 cuda: the driver, of version 13000, does not start: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803): the " +
-			"library of the driver is of another version"},
+		"5 803 cuda: the driver of version 13000 does not start: CUDA_ERROR_SYSTEM_DRIVER_MISMATCH (803): the " +
+			"driver library and the kernel module have different versions"},
 	{[]string{"inject:cuInit:804"},
-		"5 804 cuda: the driver, of version 13000, does not start: CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE " +
+		"5 804 cuda: the driver of version 13000 does not start: CUDA_ERROR_COMPAT_NOT_SUPPORTED_ON_DEVICE " +
 			"(804): the compatibility library"},
 	{[]string{"inject:cuInit:999"},
-		"5 999 cuda: the driver, of version 13000, does not start: CUDA_ERROR_UNKNOWN (999)"},
+		"5 999 cuda: the driver of version 13000 does not start: CUDA_ERROR_UNKNOWN (999)"},
 	{[]string{"inject:cuInit:12345"},
-		"23 12345 cuda: the driver, of version 13000, does not start: CUDA_ERROR_OF_TOMORROW (12345): something " +
+		"23 12345 cuda: the driver of version 13000 does not start: CUDA_ERROR_OF_TOMORROW (12345): something " +
 			"new"},
 	{[]string{"inject:cuDeviceGetCount:3"},
-		"23 3 cuda: the driver, of version 13000, does not start: CUDA_ERROR_NOT_INITIALIZED (3)"},
+		"23 3 cuda: the driver of version 13000 does not start: CUDA_ERROR_NOT_INITIALIZED (3)"},
 	{[]string{"inject:cuDriverGetVersion:34"},
-		"2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a " +
+		"2 34 cuda: the driver does not report its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a " +
 			"toolkit"},
 }
 
@@ -85,9 +85,7 @@ func TestAStubIsNamed(t *testing.T) {
 	out := steps(t, client(t, cuda(t), testkit.Sanitized...), standin(t, "-DSTUB"), "probe", "count")
 	for _, line := range out {
 		assert.Contains(t, line,
-			" 2 34 cuda: the driver does not tell its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of "+
-				"a toolkit, "+
-				"which serves linkers alone: take it out of the library path and install the driver")
+			" 2 34 cuda: the driver does not report its version: CUDA_ERROR_STUB_LIBRARY (34): this is the stub of a toolkit, which is only for linking: remove it from the library path and install the driver")
 	}
 }
 
@@ -98,11 +96,11 @@ func TestOldDriversAreRejectedByVersionOrByFunction(t *testing.T) {
 	program := client(t, cuda(t), testkit.Sanitized...)
 	out := steps(t, program, standin(t, "-DDRIVER=10020"), "probe")
 	assert.Equal(t,
-		[]string{"probe 3 0 cuda: the driver is of version 10020, and 11000 is the oldest that is used; update " +
+		[]string{"probe 3 0 cuda: the driver has version 10020, but 11000 or newer is required; update " +
 			"the NVIDIA driver"}, out)
 	out = steps(t, program, standin(t, `-DMISSING="cuStreamGetCtx"`), "probe")
 	assert.Equal(t,
-		[]string{"probe 3 0 cuda: the driver, of version 13000, lacks cuStreamGetCtx as of version 9020; update " +
+		[]string{"probe 3 0 cuda: the driver of version 13000 lacks cuStreamGetCtx of version 9020; update " +
 			"the NVIDIA driver"}, out)
 	dir := testkit.Built(t, "nothing", func(dir string) {
 		source := filepath.Join(dir, "empty.c")
@@ -116,7 +114,7 @@ func TestOldDriversAreRejectedByVersionOrByFunction(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "libcuda.so.1"), []byte("not a library"), 0o600))
 	})
 	assert.Regexp(t,
-		`^probe 1 0 cuda: the driver is not installed, or not where .*: .*(invalid ELF header|file too short); `+
+		`^probe 1 0 cuda: the driver is not installed, or not in the library path: .* .*(invalid ELF header|file too short); `+
 			`install`, steps(t, program, text, "probe")[0])
 }
 
@@ -159,7 +157,7 @@ func TestAChildOfForkIsTold(t *testing.T) {
 	out := steps(t, program, standin(t), "probe", "alloc:2:0:4", "log", "fork", "count", "alloc:2:0:4", "delete:0",
 		"log")
 	require.Len(t, out, 6)
-	assert.Contains(t, out[3], "count 6 0 cuda: CUDA was started before this process was forked off")
+	assert.Contains(t, out[3], "count 6 0 cuda: CUDA was started before this process was forked")
 	assert.Contains(t, out[4], "alloc 6 0 cuda: CUDA was started before")
 	assert.Equal(t, "log ", out[5], "the deleter does not call the parent's driver")
 	out = steps(t, program, standin(t), "fork", "count")

@@ -114,7 +114,7 @@ var vendorModuleMutants = []moduleMutant{
 		"test_numbers_of_streams"},
 	{"object.h", "if (streams == dlpackgen_streams_none && table) {", "if (0) {", "test_passed_tensors"},
 	{"object.h",
-		"if (table->stream_from_dlpack(device, &asked, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;",
+		"if (table->stream_from_dlpack(device, &requested, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;",
 		"return 1;", "test_passed_tensors"},
 }
 
@@ -157,7 +157,7 @@ var moduleMutants = []moduleMutant{
 	{"backend.h", "if (i == DLPACKGEN_MAX_BACKENDS) {", "if (0) {", "test_as_many_back_ends_as_there_is_room_for"},
 	{"backend.h", "state->backends[i].table->device_type != table->device_type", "1",
 		"test_as_many_back_ends_as_there_is_room_for"},
-	{"backend.h", "asked->ndim, asked->shape, call->stream, 0};", "asked->ndim, asked->shape, NULL, 0};",
+	{"backend.h", "requested->ndim, requested->shape, call->stream, 0};", "requested->ndim, requested->shape, NULL, 0};",
 		"test_results_on_the_device"},
 	{"stream.h", "|| a->private_.waits || ", "|| ", "test_libraries_are_waited_for"},
 	{"stream.h", "return settled ? settled : dlpackgen_check_owners(call);", "return settled;",

@@ -123,21 +123,21 @@ func TestDisagreementIsFound(t *testing.T) {
 		errors = append(errors, fmt.Sprintf("(%d == (int)%s,", e.Value, e.Name),
 			fmt.Sprintf("(%d == (int)%s,", e.Value+1, e.Name))
 	}
-	said := wrongIn(t, headers, text, constants...)
+	printed := wrongIn(t, headers, text, constants...)
 	for _, k := range b.Constants {
-		assert.Contains(t, said, "static assertion failed: \""+k.Native+"\"")
+		assert.Contains(t, printed, "static assertion failed: \""+k.Native+"\"")
 	}
-	said = wrongIn(t, headers, text, handles...)
+	printed = wrongIn(t, headers, text, handles...)
 	for _, h := range b.Handles {
-		assert.Contains(t, said, "static assertion failed: \"driver_"+h.Name+" is ")
+		assert.Contains(t, printed, "static assertion failed: \"driver_"+h.Name+" is ")
 	}
-	said = wrongIn(t, headers, text, functions...)
+	printed = wrongIn(t, headers, text, functions...)
 	for _, f := range b.Functions {
-		assert.Contains(t, said, " is PFN_"+f.Symbol+"_v")
+		assert.Contains(t, printed, " is PFN_"+f.Symbol+"_v")
 	}
-	said = wrongIn(t, headers, text, errors...)
+	printed = wrongIn(t, headers, text, errors...)
 	for _, e := range b.Errors {
-		assert.Contains(t, said, "static assertion failed: \""+e.Name+"\"")
+		assert.Contains(t, printed, "static assertion failed: \""+e.Name+"\"")
 	}
 }
 
@@ -163,7 +163,7 @@ func TestNVIDIAsDriverWithoutADevice(t *testing.T) {
 	out := steps(t, client(t, cuda(t)), driver, "mapped", "probe", "mapped", "count", "alloc:2:0:4", "info:h")
 	assert.Equal(t, "mapped 0 global 0", out[0])
 	assert.Regexp(t,
-		`^probe 4 100 cuda: the driver, of version \d{5}, does not start: CUDA_ERROR_NO_DEVICE \(100\): the `+
+		`^probe 4 100 cuda: the driver of version \d{5} does not start: CUDA_ERROR_NO_DEVICE \(100\): the `+
 			`driver sees no device`, out[1])
 	assert.Equal(t, "mapped 1 global 0", out[2])
 	for _, line := range out[3:] {

@@ -165,7 +165,7 @@ func TestConformance(t *testing.T) {
 		assert.Equal(t, []string{"ok the table", "ok the first error stays", "ok null everywhere"}, out[:3])
 		assert.Regexp(t,
 			"^not tested: all that needs a device: "+b.name+
-				": the driver is not installed, or not where libraries are found: ", out[3])
+				": the driver is not installed, or not in the library path: ", out[3])
 		assert.Equal(t, "3 checks, 0 failed", out[4])
 	}
 }
@@ -248,7 +248,7 @@ func TestAVendorsPackageInGo(t *testing.T) {
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	assert.Equal(t, "{70 2} <nil> true\ntrue <nil> <nil>\n{0 1 false} <nil> <nil>\n"+
-		"acme: stream_from_dlpack: the number 0 stands for no stream of Acme; a stream is None, -1, a default "+
+		"acme: stream_from_dlpack: the number 0 is not a stream of Acme; a stream is None, -1, a default "+
 		"stream's number, or a handle\n", string(out))
 }
 
@@ -259,8 +259,8 @@ func TestAVendorsPartAsItIsMade(t *testing.T) {
 	}
 	out := steps(t, acmeEnd.client(t, vendored(t, "testdata/acme.yaml", ""), testkit.Sanitized...), acmeDriver(t),
 		"probe", "count")
-	assert.Equal(t, []string{"probe 20 0 acme: start: not written yet; its place is in acme_impl.c",
-		"count 20 0 acme: start: not written yet; its place is in acme_impl.c"}, out)
+	assert.Equal(t, []string{"probe 20 0 acme: start: not implemented; implement it in acme_impl.c",
+		"count 20 0 acme: start: not implemented; implement it in acme_impl.c"}, out)
 }
 
 // The documented command line builds and runs the conformance program in the generated folder. The
@@ -272,10 +272,9 @@ func TestTheDocumentedCommandLine(t *testing.T) {
 	require.NotEmpty(t, line)
 	for _, c := range []struct{ source, driver, says string }{
 		{vendored(t, "testdata/acme.yaml", ""), acmeDriver(t),
-			"not tested: all that needs a device: acme: start: not written yet; its place is in acme_impl.c"},
+			"not tested: all that needs a device: acme: start: not implemented; implement it in acme_impl.c"},
 		{acme(t), t.TempDir(),
-			"not tested: all that needs a device: acme: the driver is not installed, or not where libraries are " +
-				"found: "},
+			"not tested: all that needs a device: acme: the driver is not installed, or not in the library path: "},
 		{acme(t), acmeDriver(t), untested[0]},
 	} {
 		dir := t.TempDir()
@@ -306,15 +305,15 @@ var vendorScenarios = []scenario{
 		"number:12:2:1"},
 		[]string{"alloc 8 0 acme: allocate: device type 2 is not one of Acme",
 			"alloc 9 0 acme: allocate: there is no device 2; this process sees 2, numbered from 0", "alloc 9 0 .*",
-			"alloc 9 0 acme: allocate: device type 1000 has the id 0 alone, not 1",
-			"number 8 0 acme: stream_from_dlpack: device type 1000; the streams of Acme are those of type 12",
+			"alloc 9 0 acme: allocate: device type 1000 has only the id 0, not 1",
+			"number 8 0 acme: stream_from_dlpack: device type 1000; the streams of Acme have type 12",
 			"number 9 0 .*"}},
 	{"sizes", []string{"alloc:12:0:-1", "alloc:12:0:9000000000000000000", "alloc:12:0:1000000000000",
 		"alloc:12:0:1::1", "alive"},
 		[]string{"alloc 7 0 .*", "alloc 7 0 .*",
 			`alloc 19 -2 acme: allocate: 4000000000000 bytes: ACME_NO_MEMORY \(-2\): the device does not have enough ` +
 				`memory`,
-			"alloc 20 0 acme: allocate: Acme lets no other device reach its memory", "alive 0 depth 0"}},
+			"alloc 20 0 acme: allocate: Acme does not let other devices access its memory", "alive 0 depth 0"}},
 	{"a stream of another device",
 		[]string{"stream:1:0", "alloc:12:0:4:s0", "alloc:12:1:4:s0", "order:s0:0:0:0", "finish:s0:0", "delete:0",
 			"alive"},
@@ -328,7 +327,7 @@ var vendorScenarios = []scenario{
 	{"numbers", []string{"number:12:1:none", "number:12:1:1", "number:12:1:-1", "number:12:1:94000000000",
 		"number:12:1:0", "number:12:1:-3"},
 		[]string{"number ok 0 1 0", "number ok 0 1 0", "number ok 0 1 1", "number ok 94000000000 1 0",
-			"number 10 0 acme: stream_from_dlpack: the number 0 stands for no stream of Acme; a stream is None, " +
+			"number 10 0 acme: stream_from_dlpack: the number 0 is not a stream of Acme; a stream is None, " +
 				"-1, a default stream's number, or a handle", "number 10 0 .*"}},
 	{"a program's streams", []string{"current:n:1", "current:t:0", "current:t:1", "current:c:1", "current:n:5"},
 		[]string{"current ok 0", "current ok 0", "current ok 2", "current ok 4097", "current 9 0 .*"}},
@@ -376,7 +375,7 @@ var vendorScenarios = []scenario{
 		[]string{"alloc ok .*",
 			`copy 16 0 acme: copy: the destination: its declared device \(12, 0\) does not match the driver's ` +
 				`\(12, 1\) .*`,
-			`copy 16 0 .* ends before`,
+			`copy 16 0 .* beyond the end .*`,
 			"copy 8 0 acme: copy: neither tensor is in memory of Acme", "copy 10 0 .*",
 			`copy 16 0 .* declared device \(12, 1\) does not match the driver's \(1, 0\) .*`}},
 	{"copies that fail", []string{"alloc:12:1:4", "inject:acmeFinish:-9", "copy:12:1:t0:1:0:h:16@0@1",
@@ -384,7 +383,7 @@ var vendorScenarios = []scenario{
 		[]string{"alloc ok .*", `copy 23 -9 acme: stream_synchronize: error \(-9\)`, "copy 19 -2 .*", "alive 0 depth 0"}},
 	{"a child of fork", []string{"alloc:12:1:4", "log", "fork", "count", "keep:0:0:0", "delete:0", "log"},
 		[]string{"alloc ok .*", "log .*",
-			"count 6 0 acme: Acme was started before this process was forked off, and works in the parent alone; .*",
+			"count 6 0 acme: Acme was started before this process was forked, and works only in the parent; .*",
 			"keep 6 0 .*", "log "}},
 	{"nulls", []string{"nulls"}, []string{"nulls 7 7 7 7 7 7 7 7 7 7 7 7 0"}},
 }
@@ -421,11 +420,11 @@ func TestAVendorsDriverThatIsOther(t *testing.T) {
 	assert.Equal(t, []string{"probe 3 0 acme: the driver has no acmeFinish; update Acme's driver"},
 		steps(t, program, acmeDriver(t, "-DLESS"), "probe"))
 	assert.Equal(t,
-		[]string{"probe 3 0 acme: the driver is of version 50, and 60 is the oldest that is used; update Acme's " +
+		[]string{"probe 3 0 acme: the driver has version 50, but 60 or newer is required; update Acme's " +
 			"driver"},
 		steps(t, program, acmeDriver(t, "-DVERSION=50"), "probe"))
 	for step, want := range map[string]string{
-		"devices:0":          "probe 4 0 acme: the driver counts no device",
+		"devices:0":          "probe 4 0 acme: the driver has no device",
 		"inject:acmeInit:-2": "probe 19 -2 acme: the driver does not start: ACME_NO_MEMORY (-2): the device does not have enough memory",
 	} {
 		out := steps(t, program, acmeDriver(t), "preload", step, "probe", "inject:acmeInit:0", "count")

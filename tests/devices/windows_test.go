@@ -30,9 +30,9 @@ func TestWindows(t *testing.T) {
 		source, standin, dll, absent string
 	}{
 		{cudaEnd, cuda(t), "testdata/standin.c", "nvcuda.dll",
-			"nvcuda.dll: Windows gives the error 126; install the NVIDIA driver"},
+			"nvcuda.dll: Windows error 126; install the NVIDIA driver"},
 		{rocmEnd, rocm(t), "testdata/standin_hip.c", "amdhip64_6.dll",
-			"amdhip64.dll: Windows gives the error 126; install the ROCm runtime"},
+			"amdhip64.dll: Windows error 126; install the ROCm runtime"},
 	} {
 		dir := t.TempDir()
 		program := filepath.Join(dir, "probe.exe")
@@ -49,7 +49,7 @@ func TestWindows(t *testing.T) {
 			return string(out)
 		}
 		assert.Equal(t,
-			"probe 1 0 "+c.name+": the driver is not installed, or not where libraries are found: "+c.absent+"\r\n",
+			"probe 1 0 "+c.name+": the driver is not installed, or not in the library path: "+c.absent+"\r\n",
 			probe())
 		testkit.Run(t, gcc, "-std=gnu11", "-w", "-static", "-shared", hip6, "-o", filepath.Join(dir, c.dll), c.standin,
 			"-lpthread")

@@ -41,7 +41,7 @@ def test_producers_export_for_the_stream():
 
 def test_numbers_of_streams():
     with raises(
-        ValueError, "f(): argument 'stream': acme: stream_from_dlpack: the number 0 stands for no stream of Acme"
+        ValueError, "f(): argument 'stream': acme: stream_from_dlpack: the number 0 is not a stream of Acme"
     ):
         both(given(), given(), stream=0)
     other = driver.standin_stream(1, 0)
@@ -58,7 +58,7 @@ def test_passed_tensors():
     equal(numpy.from_dlpack(tensor, device="cpu").shape, (16,))
     tensor.__dlpack__(dl_device=(CPU, 0), copy=True)
     tensor.__dlpack__(stream=driver.standin_stream(1, 0))
-    with raises(RuntimeError, "acme: stream_from_dlpack: the number 0 stands for no stream of Acme"):
+    with raises(RuntimeError, "acme: stream_from_dlpack: the number 0 is not a stream of Acme"):
         tensor.__dlpack__(stream=0)
 
 

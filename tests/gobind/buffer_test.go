@@ -241,16 +241,16 @@ func TestOneBufferManyOwners(t *testing.T) {
 		owners.Go(func() {
 			defer b.Release()
 			for range 200 {
-				var lent []*dlpack.DLManagedTensorVersioned
+				var exported []*dlpack.DLManagedTensorVersioned
 				for range 4 {
 					p, err := b.Export()
 					if !assert.NoError(t, err) {
 						return
 					}
-					lent = append(lent, p)
+					exported = append(exported, p)
 				}
 				assert.Equal(t, want, b.Slice())
-				ConsumeOnThreads(lent, 2)
+				ConsumeOnThreads(exported, 2)
 			}
 		})
 	}

@@ -99,8 +99,7 @@ func TestReadOnlyDataIsReadButNotWritten(t *testing.T) {
 	require.NoError(t, err)
 	_, err = dlpack.WritableData[float32](m.Tensor())
 	require.EqualError(t, err,
-		"dlpack: tensor is read-only: the producer forbids writing, or cannot declare that it is allowed: see "+
-			"WritableTensor")
+		"dlpack: tensor is read-only: the producer forbids writing, or cannot declare the tensor writable: see WritableTensor")
 }
 
 func TestEmptyTensorsHaveEmptyData(t *testing.T) {

@@ -115,12 +115,12 @@ func answers(t *testing.T, rows []elementRow, compiler ...string) []string {
 	build.Stdin = strings.NewReader(elementsOfC)
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
-	var asked strings.Builder
+	var requested strings.Builder
 	for _, e := range rows {
-		fmt.Fprintln(&asked, e)
+		fmt.Fprintln(&requested, e)
 	}
 	run := exec.Command(program)
-	run.Stdin = strings.NewReader(asked.String())
+	run.Stdin = strings.NewReader(requested.String())
 	out, err = run.Output()
 	require.NoError(t, err)
 	return strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")

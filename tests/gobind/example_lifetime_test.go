@@ -89,10 +89,10 @@ func ExampleManaged() {
 		fmt.Println(err)
 		return
 	}
-	given, _ := call.x.Detach() // to another consumer, which now owns it
+	passed, _ := call.x.Detach() // to another consumer, which now owns it
 	call.y.Release()
 	call.y.Release() // without effect
-	fmt.Println(given == f.Versioned(), f.Deleted())
+	fmt.Println(passed == f.Versioned(), f.Deleted())
 	// Output: true 1
 }
 

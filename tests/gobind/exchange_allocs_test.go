@@ -35,9 +35,9 @@ func TestExchangeCallsDoNotAllocate(t *testing.T) {
 			return err
 		},
 	}
-	for _, lends := range []string{"lending", "owning"} {
+	for _, exports := range []string{"lending", "owning"} {
 		for name, call := range calls {
-			t.Run(lends+" "+name, func(t *testing.T) {
+			t.Run(exports+" "+name, func(t *testing.T) {
 				assert.Zero(t, testing.AllocsPerRun(100, func() {
 					if err := call(); err != nil {
 						t.Fatal(err)

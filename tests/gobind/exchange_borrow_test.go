@@ -128,7 +128,7 @@ func TestExchangeBorrowQueriesTheStreamOfItsDevice(t *testing.T) {
 	views[0].Release()
 	assert.Zero(t, views[0].Stream())
 
-	Habits{Stream: FailUntold}.Set()
+	Habits{Stream: FailUnreported}.Set()
 	require.NoError(t, api.Borrow(&views[0], d.Object()), "the CPU needs no stream")
 	err := api.Borrow(&views[0], a.Object())
 	require.EqualError(t, err, "dlpack: current_work_stream: it reported no reason")
@@ -152,8 +152,8 @@ func TestExchangeViewsOfATableThatCannotBorrowOwnTheirTensor(t *testing.T) {
 
 // lies are invalid properties of an object; 0 of them leave a valid one.
 var lies = map[string]struct {
-	tell func(UntrustedProducer)
-	want error
+	report func(UntrustedProducer)
+	want   error
 }{
 	"ndim below 0":         {func(s UntrustedProducer) { s.Raw().NDim = -1 }, dlpack.ErrShape},
 	"ndim beyond the most": {func(s UntrustedProducer) { s.Raw().NDim = dlpack.MaxNDim + 1 }, dlpack.ErrShape},
@@ -178,7 +178,7 @@ func TestExchangeBorrowBelievesNoShape(t *testing.T) {
 			s := untrusted(t)
 			var view dlpack.View
 			require.NoError(t, lending.Borrow(&view, s.Object()))
-			lie.tell(s)
+			lie.report(s)
 			require.ErrorIs(t, lending.Borrow(&view, s.Object()), lie.want)
 			assert.Equal(t, dlpack.Tensor{}, view.Tensor())
 			require.ErrorIs(t, owning(t).Borrow(&view, s.Object()), lie.want)
@@ -284,7 +284,7 @@ func TestExchangeBorrowAllHoldsAllOrNothing(t *testing.T) {
 			views := make([]dlpack.View, 5)
 			require.NoError(t, api.BorrowAll(views, all[0].Object(), all[1].Object(), all[2].Object()))
 			spoil(all[1])
-			Habits{Stream: FailUntold}.Set()
+			Habits{Stream: FailUnreported}.Set()
 			err := api.BorrowAll(views, all[0].Object(), all[1].Object(), all[2].Object())
 			require.ErrorContains(t, err, "object 1: dlpack: ")
 			for i := range views {

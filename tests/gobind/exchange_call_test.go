@@ -37,7 +37,7 @@ func TestExchangeManagedBelievesNothing(t *testing.T) {
 	for name, lie := range lies {
 		t.Run(name, func(t *testing.T) {
 			s := untrusted(t)
-			lie.tell(s)
+			lie.report(s)
 			rejectedManaged(t, api, s, lie.want)
 		})
 	}
@@ -74,9 +74,9 @@ func TestExchangeErrorsAreExplained(t *testing.T) {
 		kind, message string
 	}{
 		"once":          {Behave, "BufferError", "no view today"},
-		"twice":         {FailToldTwice, "BufferError", "no view today"},
-		"never":         {FailUntold, "", "it reported no reason"},
-		"without words": {FailToldNull, "BufferError", ""},
+		"twice":         {FailReportedTwice, "BufferError", "no view today"},
+		"never":         {FailUnreported, "", "it reported no reason"},
+		"without words": {FailReportedNull, "BufferError", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			Habits{Explain: test.explain}.Set()
@@ -99,11 +99,11 @@ func TestExchangeEveryFunctionIsExplained(t *testing.T) {
 	api := plain.Explained(ExplainPending())
 	s, f := untrusted(t), foreign(t)
 	s.SetFails(-1)
-	Habits{Allocate: FailUntold, Stream: FailUntold, Wrap: FailUntold}.Set()
+	Habits{Allocate: FailUnreported, Stream: FailUnreported, Wrap: FailUnreported}.Set()
 	var m dlpack.Managed
-	given, err := dlpack.Import(f.Versioned())
+	passed, err := dlpack.Import(f.Versioned())
 	require.NoError(t, err)
-	_, wrapped := api.ToPyObject(given)
+	_, wrapped := api.ToPyObject(passed)
 	_, streamed := api.CurrentWorkStream(cpu)
 	for want, err := range map[string]error{
 		"dlpack: managed_tensor_from_py_object_no_sync: BufferError: no tensor today": api.FromPyObject(&m,
@@ -123,7 +123,7 @@ func TestExchangeWrapOwnsTheTensorInAnyCase(t *testing.T) {
 		habit Habit
 		want  string
 	}{
-		"rejected and left alone": {FailUntold, "dlpack: managed_tensor_to_py_object_no_sync: it reported no reason"},
+		"rejected and left alone": {FailUnreported, "dlpack: managed_tensor_to_py_object_no_sync: it reported no reason"},
 		"rejected and deleted":    {FailAndDelete, "dlpack: managed_tensor_to_py_object_no_sync: it reported no reason"},
 		"taken for nothing": {GiveNothing,
 			"dlpack: managed_tensor_to_py_object_no_sync: it returned success without a result"},
@@ -170,14 +170,14 @@ func TestExchangeWrapPassesAllOfTheTensorToTheTable(t *testing.T) {
 			assert.Zero(t, f.Deleted(), "the object has it")
 
 			// The object of a foreign table is the managed tensor itself.
-			given, err := dlpack.Import(ManagedAt(object))
+			passed, err := dlpack.Import(ManagedAt(object))
 			require.NoError(t, err)
-			tensor := given.Tensor()
+			tensor := passed.Tensor()
 			assert.Equal(t, f.Addr(), tensor.Addr())
 			assert.True(t, tensor.IsReadOnly(), "by its flag, by SetReadOnly, or since a legacy one has none")
 			assert.NotNil(t, tensor.Strides(), "DLPack 1.2 requires them")
 			assert.True(t, tensor.IsContiguous())
-			given.Release()
+			passed.Release()
 			assert.Equal(t, 1, f.Deleted())
 		})
 	}
@@ -207,13 +207,13 @@ func TestExchangeAllocReportsTheFirstReason(t *testing.T) {
 		habit Habit
 		want  string
 	}{
-		"told once":          {FailToldOnce, "dlpack: managed_tensor_allocator: MemoryError: the first reason"},
-		"told twice":         {FailToldTwice, "dlpack: managed_tensor_allocator: MemoryError: the first reason"},
-		"told nothing":       {FailToldNull, "dlpack: managed_tensor_allocator: it reported no reason"},
-		"never told":         {FailUntold, "dlpack: managed_tensor_allocator: it reported no reason"},
-		"success of nothing": {GiveNothing, "dlpack: managed_tensor_allocator: it returned success without a result"},
+		"reported once":             {FailReportedOnce, "dlpack: managed_tensor_allocator: MemoryError: the first reason"},
+		"reported twice":            {FailReportedTwice, "dlpack: managed_tensor_allocator: MemoryError: the first reason"},
+		"reported without a reason": {FailReportedNull, "dlpack: managed_tensor_allocator: it reported no reason"},
+		"never told":                {FailUnreported, "dlpack: managed_tensor_allocator: it reported no reason"},
+		"success of nothing":        {GiveNothing, "dlpack: managed_tensor_allocator: it returned success without a result"},
 		"another shape": {Lie,
-			"dlpack: no usable exchange table: requested float32 [2 3] on CPU:0, it allocated float32 [3 3] on " +
+			"dlpack: no usable exchange table: requested float32 [2 3] on CPU:0, got float32 [3 3] on " +
 				"CPU:0"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -223,7 +223,7 @@ func TestExchangeAllocReportsTheFirstReason(t *testing.T) {
 			assert.Equal(t, dlpack.Tensor{}, m.Tensor())
 		})
 	}
-	Habits{Allocate: FailToldOnce}.Set()
+	Habits{Allocate: FailReportedOnce}.Set()
 	explained := ExplainCalls()
 	require.ErrorContains(t, api.Explained(ExplainPending()).Alloc(new(dlpack.Managed), dlpack.DTypeInt8, cpu),
 		"the first reason")
@@ -245,7 +245,7 @@ func TestExchangeStream(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, want, stream, device)
 	}
-	Habits{Stream: FailUntold}.Set()
+	Habits{Stream: FailUnreported}.Set()
 	_, err := api.CurrentWorkStream(cpu)
 	require.ErrorIs(t, err, dlpack.ErrCall)
 }

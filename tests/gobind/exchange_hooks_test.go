@@ -121,21 +121,21 @@ func (badError) Error() string { panic("an error without words") }
 // ends are the ways in which a hook can fail, and the consumer's error for them.
 var ends = map[string]struct {
 	end  func() error
-	want Told
+	want Reported
 }{
-	"an error":      {func() error { return errors.New("no") }, Told{1, "RuntimeError", "no"}},
-	"out of memory": {func() error { return dlpack.ErrNoMemory }, Told{1, "MemoryError", "dlpack: out of C memory"}},
+	"an error":      {func() error { return errors.New("no") }, Reported{1, "RuntimeError", "no"}},
+	"out of memory": {func() error { return dlpack.ErrNoMemory }, Reported{1, "MemoryError", "dlpack: out of C memory"}},
 	"unsuitable": {func() error { return fmt.Errorf("x: %w", dlpack.ErrDevice) },
-		Told{1, "BufferError", "x: dlpack: memory that the host cannot read"}},
-	"an argument": {func() error { return dlpack.ErrArgument }, Told{1, "ValueError", "dlpack: invalid argument"}},
+		Reported{1, "BufferError", "x: dlpack: memory that the host cannot read"}},
+	"an argument": {func() error { return dlpack.ErrArgument }, Reported{1, "ValueError", "dlpack: invalid argument"}},
 	"another table": {func() error { return &dlpack.CallError{Op: "f", Kind: "KeyError", Message: "m"} },
-		Told{1, "KeyError", "dlpack: f: KeyError: m"}},
-	"a panic": {func() error { panic("oh") }, Told{1, "RuntimeError", "panic: oh"}},
+		Reported{1, "KeyError", "dlpack: f: KeyError: m"}},
+	"a panic": {func() error { panic("oh") }, Reported{1, "RuntimeError", "panic: oh"}},
 	"a nil panic": {func() error { panic(nil) },
-		Told{1, "RuntimeError", "panic: " + new(runtime.PanicNilError).Error()}},
-	"a runtime error": {func() error { var none *Told; return errors.New(none.Kind) },
-		Told{1, "RuntimeError", "panic: runtime error: invalid memory address or nil pointer dereference"}},
-	"a bad error": {func() error { return badError{} }, Told{1, "RuntimeError", "panic: an error without words"}},
+		Reported{1, "RuntimeError", "panic: " + new(runtime.PanicNilError).Error()}},
+	"a runtime error": {func() error { var none *Reported; return errors.New(none.Kind) },
+		Reported{1, "RuntimeError", "panic: runtime error: invalid memory address or nil pointer dereference"}},
+	"a bad error": {func() error { return badError{} }, Reported{1, "RuntimeError", "panic: an error without words"}},
 }
 
 func TestExchangeHooksFailAsTheTableDoes(t *testing.T) {
@@ -155,10 +155,10 @@ func TestExchangeHooksFailAsTheTableDoes(t *testing.T) {
 			assert.Zero(t, f.Deleted(), "a tensor that was not wrapped is the caller's still")
 			prototype := Prototype(dlpack.DTypeInt8, cpu, 1)
 			defer FreePrototype(prototype)
-			p, rc, told := CallAllocate(table, prototype)
+			p, rc, reported := CallAllocate(table, prototype)
 			assert.Nil(t, p)
 			assert.Equal(t, -1, rc)
-			assert.Equal(t, test.want, told)
+			assert.Equal(t, test.want, reported)
 			_, rc = CallAllocateSilently(table, prototype)
 			assert.Equal(t, -1, rc)
 			assert.Zero(t, TakeRaised().Times, "the allocator has a SetError of its own")
@@ -171,9 +171,9 @@ func TestExchangePanicsDoNotCrossC(t *testing.T) {
 	api, f := hooked(t, failing(func() error { panic("oh") })), foreign(t)
 	var view dlpack.View
 	var m dlpack.Managed
-	given, err := dlpack.Import(f.Versioned())
+	passed, err := dlpack.Import(f.Versioned())
 	require.NoError(t, err)
-	_, wrapped := api.ToPyObject(given)
+	_, wrapped := api.ToPyObject(passed)
 	_, streamed := api.CurrentWorkStream(cpu)
 	for _, err := range []error{api.Borrow(&view, 1), api.FromPyObject(&m, 1), wrapped, streamed} {
 		require.ErrorIs(t, err, dlpack.ErrCall)
@@ -189,7 +189,7 @@ func TestExchangeHooksThatReturnNothing(t *testing.T) {
 	const words = "the hook returned neither a result nor an error"
 	_, rc := CallManaged(api.Raw(), 1)
 	assert.Equal(t, -1, rc)
-	assert.Equal(t, Told{1, "RuntimeError", words}, TakeRaised())
+	assert.Equal(t, Reported{1, "RuntimeError", words}, TakeRaised())
 	f := foreign(t)
 	_, rc = CallWrap(api.Raw(), f.Versioned())
 	assert.Equal(t, -1, rc)
@@ -202,14 +202,14 @@ func TestExchangeHooksAreNotCalledForNonsense(t *testing.T) {
 	api := hooked(t, failing(func() error { t.Error("the hook was called"); return nil }))
 	for name, lie := range lies {
 		s := untrusted(t)
-		lie.tell(s)
+		lie.report(s)
 		f := foreign(t)
 		f.Versioned().DLTensor = *s.Raw()
 		_, rc := CallWrap(api.Raw(), f.Versioned())
 		assert.Equal(t, -1, rc, name)
-		told := TakeRaised()
-		assert.Equal(t, 1, told.Times, name)
-		assert.Equal(t, "BufferError", told.Kind, name)
+		reported := TakeRaised()
+		assert.Equal(t, 1, reported.Times, name)
+		assert.Equal(t, "BufferError", reported.Kind, name)
 		assert.Zero(t, f.Deleted(), name)
 	}
 	other := foreign(t)
@@ -218,19 +218,19 @@ func TestExchangeHooksAreNotCalledForNonsense(t *testing.T) {
 	assert.Equal(t, -1, rc)
 	_, rc = CallWrap(api.Raw(), nil)
 	assert.Equal(t, -1, rc)
-	_, rc, told := CallAllocate(api.Raw(), nil)
+	_, rc, reported := CallAllocate(api.Raw(), nil)
 	assert.Equal(t, -1, rc)
-	assert.Equal(t, "ValueError", told.Kind)
+	assert.Equal(t, "ValueError", reported.Kind)
 	for _, spoil := range []func(*dlpack.DLTensor){
 		func(p *dlpack.DLTensor) { p.NDim = -1 }, func(p *dlpack.DLTensor) { p.NDim = 65 },
 		func(p *dlpack.DLTensor) { p.Shape = 0 },
 	} {
 		prototype := Prototype(dlpack.DTypeInt8, cpu, 1)
 		spoil(prototype)
-		_, rc, told = CallAllocate(api.Raw(), prototype)
+		_, rc, reported = CallAllocate(api.Raw(), prototype)
 		FreePrototype(prototype)
 		assert.Equal(t, -1, rc)
-		assert.Equal(t, 1, told.Times)
+		assert.Equal(t, 1, reported.Times)
 	}
 }
 
@@ -300,7 +300,7 @@ func TestExchangeProducersThatContradictThemselves(t *testing.T) {
 		"current_work_stream":                   {CurrentWorkStream: hooks.CurrentWorkStream, Functions: all},
 	} {
 		_, err := dlpack.NewExchangeAPI(p)
-		require.EqualError(t, err, "dlpack: invalid argument: "+name+" is given in Go and in C")
+		require.EqualError(t, err, "dlpack: invalid argument: "+name+" is set in Go and in C")
 	}
 	_, err := dlpack.NewExchangeAPI(dlpack.Producer{Offset: -8})
 	require.ErrorIs(t, err, dlpack.ErrArgument)

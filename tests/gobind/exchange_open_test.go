@@ -84,11 +84,11 @@ func TestExchangeOpenRejectsAChain(t *testing.T) {
 		text   string
 	}{
 		"nil":         {nil, dlpack.ErrArgument, "dlpack: invalid argument: no exchange table: the pointer is nil"},
-		"a newer one": {chained(t, nil, 2), dlpack.ErrVersion, "2.0, with no older table; this package serves 1.x"},
+		"a newer one": {chained(t, nil, 2), dlpack.ErrVersion, "2.0, with no older table; this package supports 1.x"},
 		"others":      {chained(t, nil, 3, 2, 0), dlpack.ErrVersion, "3.0, with no older table"},
 		"a ring": {ring, dlpack.ErrTable,
-			"none of version 1 among the first 64 of the chain, which may be a ring"},
-		"itself":   {self, dlpack.ErrTable, "may be a ring"},
+			"no table of version 1 among the first 64 of the chain, which may be a cycle"},
+		"itself":   {self, dlpack.ErrTable, "may be a cycle"},
 		"the 65th": {chained(t, &table.Header, repeated(64)...), dlpack.ErrTable, "the first 64"},
 	} {
 		t.Run(name, func(t *testing.T) {

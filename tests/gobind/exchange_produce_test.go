@@ -119,7 +119,7 @@ func TestExchangeObjectsOfLegacyTensorsHaveStrides(t *testing.T) {
 // packed.
 func TestExchangeBorrowsNoTensorWithFlags(t *testing.T) {
 	lockThread(t)
-	for flags, lent := range map[dlpack.Flags]bool{
+	for flags, exported := range map[dlpack.Flags]bool{
 		0: true, dlpack.FlagIsCopied: true, dlpack.FlagReadOnly: false, dlpack.FlagIsSubbyteTypePadded: false,
 		1 << 40: false,
 	} {
@@ -127,8 +127,8 @@ func TestExchangeBorrowsNoTensorWithFlags(t *testing.T) {
 		f.Versioned().Flags = flags
 		object := objectOf(t, f)
 		view, rc := CallBorrow(plainTable(), uintptr(object))
-		assert.Equal(t, lent, rc == 0, "%#x", flags)
-		if lent {
+		assert.Equal(t, exported, rc == 0, "%#x", flags)
+		if exported {
 			assert.Equal(t, f.Addr(), view.Data)
 			assert.Equal(t, int32(2), view.NDim)
 		}
@@ -164,9 +164,9 @@ func TestExchangeProducedObjectsOfTensors(t *testing.T) {
 			_, rc := CallWrap(raisingTable(), f.Versioned())
 			assert.Equal(t, -1, rc)
 			assert.Zero(t, f.Deleted(), "the caller still owns a rejected tensor")
-			told := TakeRaised()
-			assert.Equal(t, 1, told.Times)
-			assert.Equal(t, "BufferError", told.Kind)
+			reported := TakeRaised()
+			assert.Equal(t, 1, reported.Times)
+			assert.Equal(t, "BufferError", reported.Kind)
 		})
 	}
 	_, rc = CallWrap(raisingTable(), nil)
@@ -181,7 +181,7 @@ func TestExchangeProducedFunctionsKnowTheirObjects(t *testing.T) {
 	_, owned := CallManaged(raisingTable(), s.Object())
 	_, none := CallManaged(raisingTable(), 0)
 	assert.Equal(t, []int{-1, -1, -1}, []int{borrowed, owned, none})
-	assert.Equal(t, Told{3, "TypeError", "not an object of this exchange table"}, TakeRaised())
+	assert.Equal(t, Reported{3, "TypeError", "not an object of this exchange table"}, TakeRaised())
 	_, silent := CallManaged(plainTable(), s.Object())
 	assert.Equal(t, -1, silent, "without Raise there is only the result")
 }
@@ -215,7 +215,7 @@ func TestExchangeProducedStreams(t *testing.T) {
 	assert.Zero(t, TakeRaised().Times)
 	_, rc = CallStream(raisingTable(), dlpack.Device{Type: dlpack.DeviceCUDA})
 	assert.Equal(t, -1, rc)
-	assert.Equal(t, Told{1, "BufferError", "this exchange table has no streams for devices other than the CPU"},
+	assert.Equal(t, Reported{1, "BufferError", "this exchange table has no streams for devices other than the CPU"},
 		TakeRaised())
 }
 
@@ -237,9 +237,9 @@ func TestExchangeProducedMemory(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			prototype := Prototype(test.dtype, cpu, test.shape...)
 			defer FreePrototype(prototype)
-			p, rc, told := CallAllocate(plainTable(), prototype)
+			p, rc, reported := CallAllocate(plainTable(), prototype)
 			require.Zero(t, rc)
-			assert.Zero(t, told.Times)
+			assert.Zero(t, reported.Times)
 			tensor := imported(t, p, nil)
 			assert.Equal(t, test.shape, tensor.Shape())
 			assert.Equal(t, test.strides, tensor.Strides())
@@ -281,24 +281,24 @@ func TestExchangeProducedAllocatorReportsOnceWhatItRejects(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			prototype := Prototype(test.dtype, test.device, test.shape...)
 			defer FreePrototype(prototype)
-			p, rc, told := CallAllocate(plainTable(), prototype)
+			p, rc, reported := CallAllocate(plainTable(), prototype)
 			assert.Nil(t, p)
 			assert.Equal(t, -1, rc)
-			assert.Equal(t, Told{1, "BufferError", test.message}, told)
+			assert.Equal(t, Reported{1, "BufferError", test.message}, reported)
 			p, rc = CallAllocateSilently(plainTable(), prototype)
 			assert.Nil(t, p)
 			assert.Equal(t, -1, rc, "also without a receiver")
 		})
 	}
-	_, rc, told := CallAllocate(plainTable(), nil)
+	_, rc, reported := CallAllocate(plainTable(), nil)
 	assert.Equal(t, -1, rc)
-	assert.Equal(t, Told{1, "BufferError", "no prototype"}, told)
+	assert.Equal(t, Reported{1, "BufferError", "no prototype"}, reported)
 	bad := Prototype(dlpack.DTypeInt8, cpu, 1)
 	defer FreePrototype(bad)
 	bad.Shape = 0
-	_, rc, told = CallAllocate(plainTable(), bad)
+	_, rc, reported = CallAllocate(plainTable(), bad)
 	assert.Equal(t, -1, rc)
-	assert.Equal(t, 1, told.Times)
+	assert.Equal(t, 1, reported.Times)
 }
 
 func TestExchangeProducedAllocatorRunsOutOfMemory(t *testing.T) {
@@ -307,10 +307,10 @@ func TestExchangeProducedAllocatorRunsOutOfMemory(t *testing.T) {
 	}
 	prototype := Prototype(dlpack.DTypeInt8, cpu, 1<<55)
 	defer FreePrototype(prototype)
-	p, rc, told := CallAllocate(plainTable(), prototype)
+	p, rc, reported := CallAllocate(plainTable(), prototype)
 	assert.Nil(t, p)
 	assert.Equal(t, -1, rc)
-	assert.Equal(t, Told{1, "MemoryError", "no memory for the tensor"}, told)
+	assert.Equal(t, Reported{1, "MemoryError", "no memory for the tensor"}, reported)
 }
 
 // All functions, with Go as the consumer.

@@ -99,8 +99,8 @@ func TestTheBindingsTypeCheckForMacOS(t *testing.T) {
 			text := readFile(t, m, file)
 			m.write(t, map[string]string{file: replaceOnce(t, text, "type _Ctype_int64_t = _Ctype_longlong",
 				"type _Ctype_int64_t = _Ctype_int")})
-			said, err := mac.with("CGO_ENABLED=0").run("vet", "-tags=cgo", "./"+arch)
-			require.Error(t, err, "another width in C is seen\n%s", said)
+			printed, err := mac.with("CGO_ENABLED=0").run("vet", "-tags=cgo", "./"+arch)
+			require.Error(t, err, "another width in C is seen\n%s", printed)
 		})
 	}
 }

@@ -67,7 +67,7 @@ static int own(void* object, DLManagedTensorVersioned** out) {
 static int wrap(DLManagedTensorVersioned* tensor, void** out) {
   switch (habit.wrap) {
     case GIVE_NOTHING: tensor->deleter(tensor); return 0;
-    case FAIL_UNTOLD: return failing(-1, "not wrapped, and left alone");
+    case FAIL_UNREPORTED: return failing(-1, "not wrapped, and left alone");
     case FAIL_AND_DELETE: tensor->deleter(tensor); return failing(-1, "not wrapped, but deleted");
   }
   *out = tensor;
@@ -107,13 +107,13 @@ static DLManagedTensorVersioned* allocated(const DLTensor* like) {
 
 static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* error_ctx, set_error SetError) {
   switch (habit.allocate) {
-    case FAIL_TOLD_TWICE:
+    case FAIL_REPORTED_TWICE:
       SetError(error_ctx, "MemoryError", "the first reason");
       SetError(error_ctx, "RuntimeError", "the second");
       return -1;
-    case FAIL_TOLD_ONCE: SetError(error_ctx, "MemoryError", "the first reason"); return -1;
-    case FAIL_TOLD_NULL: SetError(error_ctx, NULL, NULL); return -1;
-    case FAIL_UNTOLD: return failing(-1, "left pending by the allocator");
+    case FAIL_REPORTED_ONCE: SetError(error_ctx, "MemoryError", "the first reason"); return -1;
+    case FAIL_REPORTED_NULL: SetError(error_ctx, NULL, NULL); return -1;
+    case FAIL_UNREPORTED: return failing(-1, "left pending by the allocator");
     case GIVE_NOTHING: return 0;
     case TELL_AND_SUCCEED: SetError(error_ctx, "Warning", "never mind");
   }
@@ -152,26 +152,26 @@ int find_table(const DLPackExchangeAPIHeader* newest, const DLPackExchangeAPI** 
 
 void explain_pending(void* error_ctx, set_error SetError) {
   ADD(asked_to_explain);
-  if (habit.explain == FAIL_UNTOLD) return;
-  SetError(error_ctx, "BufferError", habit.explain == FAIL_TOLD_NULL ? NULL : pending);
-  if (habit.explain == FAIL_TOLD_TWICE) SetError(error_ctx, "RuntimeError", "and again");
+  if (habit.explain == FAIL_UNREPORTED) return;
+  SetError(error_ctx, "BufferError", habit.explain == FAIL_REPORTED_NULL ? NULL : pending);
+  if (habit.explain == FAIL_REPORTED_TWICE) SetError(error_ctx, "RuntimeError", "and again");
 }
 
-static void keep(told* t, const char* kind, const char* message) {
+static void keep(reported* t, const char* kind, const char* message) {
   t->times++;
   snprintf(t->kind, sizeof t->kind, "%s", kind ? kind : "(null)");
   snprintf(t->message, sizeof t->message, "%s", message ? message : "(null)");
 }
 
-static __thread told raised;
+static __thread reported raised;
 
 void raise_error(void* error_ctx, const char* kind, const char* message) {
   keep(&raised, error_ctx ? "a context where none was due" : kind, message);
 }
 
-told take_raised(void) {
-  told t = raised;
-  raised = (told){0};
+reported take_raised(void) {
+  reported t = raised;
+  raised = (reported){0};
   return t;
 }
 
@@ -191,10 +191,10 @@ int call_stream(const DLPackExchangeAPI* api, int32_t type, int32_t id, void** o
   return api->current_work_stream((DLDeviceType)type, id, out);
 }
 
-static void keep_told(void* error_ctx, const char* kind, const char* message) { keep(error_ctx, kind, message); }
+static void keep_reported(void* error_ctx, const char* kind, const char* message) { keep(error_ctx, kind, message); }
 
-int call_allocate(const DLPackExchangeAPI* api, DLTensor* prototype, DLManagedTensorVersioned** out, told* t) {
-  return api->managed_tensor_allocator(prototype, out, t, keep_told);
+int call_allocate(const DLPackExchangeAPI* api, DLTensor* prototype, DLManagedTensorVersioned** out, reported* t) {
+  return api->managed_tensor_allocator(prototype, out, t, keep_reported);
 }
 
 int call_allocate_silently(const DLPackExchangeAPI* api, DLTensor* prototype, DLManagedTensorVersioned** out) {
@@ -211,7 +211,7 @@ typedef struct worker {
 static int round_of_calls(const DLPackExchangeAPI* api, uintptr_t object) {
   DLTensor view;
   DLManagedTensorVersioned *managed = NULL, *made = NULL;
-  told t = {0};
+  reported t = {0};
   void* stream;
   int failures = 0;
   if (call_borrow(api, object, &view) || call_stream(api, view.device.device_type, view.device.device_id, &stream))

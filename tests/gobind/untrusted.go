@@ -68,15 +68,15 @@ type Habit int
 
 // The habits.
 const (
-	Behave         Habit = C.BEHAVE
-	FailToldOnce   Habit = C.FAIL_TOLD_ONCE
-	FailToldTwice  Habit = C.FAIL_TOLD_TWICE
-	FailUntold     Habit = C.FAIL_UNTOLD
-	FailToldNull   Habit = C.FAIL_TOLD_NULL
-	TellAndSucceed Habit = C.TELL_AND_SUCCEED
-	GiveNothing    Habit = C.GIVE_NOTHING
-	Lie            Habit = C.LIE
-	FailAndDelete  Habit = C.FAIL_AND_DELETE
+	Behave            Habit = C.BEHAVE
+	FailReportedOnce  Habit = C.FAIL_REPORTED_ONCE
+	FailReportedTwice Habit = C.FAIL_REPORTED_TWICE
+	FailUnreported    Habit = C.FAIL_UNREPORTED
+	FailReportedNull  Habit = C.FAIL_REPORTED_NULL
+	TellAndSucceed    Habit = C.TELL_AND_SUCCEED
+	GiveNothing       Habit = C.GIVE_NOTHING
+	Lie               Habit = C.LIE
+	FailAndDelete     Habit = C.FAIL_AND_DELETE
 )
 
 // Habits are the current behaviours of all foreign tables.
@@ -117,20 +117,20 @@ func ExplainCalls() int { return int(C.explain_calls()) }
 // RaiseError is a C function for Producer.Raise, whose calls TakeRaised returns.
 func RaiseError() unsafe.Pointer { return C.raise_error }
 
-// Told contains the calls of SetError: their number, and the last texts.
-type Told struct {
+// Reported contains the calls of SetError: their number, and the last texts.
+type Reported struct {
 	Times         int
 	Kind, Message string
 }
 
-func toldOf(t *C.told) Told {
-	return Told{int(t.times), C.GoString(&t.kind[0]), C.GoString(&t.message[0])}
+func reportedOf(t *C.reported) Reported {
+	return Reported{int(t.times), C.GoString(&t.kind[0]), C.GoString(&t.message[0])}
 }
 
 // TakeRaised returns the errors raised on this thread since the last call.
-func TakeRaised() Told {
+func TakeRaised() Reported {
 	t := C.take_raised()
-	return toldOf(&t)
+	return reportedOf(&t)
 }
 
 func table(api *dlpack.DLPackExchangeAPI) *C.DLPackExchangeAPI {
@@ -188,12 +188,12 @@ func FreePrototype(t *dlpack.DLTensor) { C.free(unsafe.Pointer(t)) }
 
 // CallAllocate returns the calls of SetError.
 func CallAllocate(api *dlpack.DLPackExchangeAPI, prototype *dlpack.DLTensor) (*dlpack.DLManagedTensorVersioned, int,
-	Told) {
+	Reported) {
 	var out *C.DLManagedTensorVersioned
-	t := (*C.told)(C.calloc(1, C.sizeof_told))
+	t := (*C.reported)(C.calloc(1, C.sizeof_reported))
 	defer C.free(unsafe.Pointer(t))
 	rc := C.call_allocate(table(api), (*C.DLTensor)(unsafe.Pointer(prototype)), &out, t)
-	return (*dlpack.DLManagedTensorVersioned)(unsafe.Pointer(out)), int(rc), toldOf(t)
+	return (*dlpack.DLManagedTensorVersioned)(unsafe.Pointer(out)), int(rc), reportedOf(t)
 }
 
 // CallAllocateSilently passes no SetError.

@@ -27,10 +27,10 @@ int untrusted_count(int* counter);
 /* The behaviour of functions without an object argument. */
 enum {
   BEHAVE,
-  FAIL_TOLD_ONCE,
-  FAIL_TOLD_TWICE,
-  FAIL_UNTOLD,
-  FAIL_TOLD_NULL,
+  FAIL_REPORTED_ONCE,
+  FAIL_REPORTED_TWICE,
+  FAIL_UNREPORTED,
+  FAIL_REPORTED_NULL,
   TELL_AND_SUCCEED,
   GIVE_NOTHING,
   LIE,
@@ -59,18 +59,18 @@ void explain_pending(void* error_ctx, void (*SetError)(void* error_ctx, const ch
 
 /* A Raise function for produced tables: counts, and keeps the last texts. */
 void raise_error(void* error_ctx, const char* kind, const char* message);
-typedef struct told {
+typedef struct reported {
   int times;
   char kind[64], message[256];
-} told;
-told take_raised(void);
+} reported;
+reported take_raised(void);
 
 /* Calls of a table. */
 int call_borrow(const DLPackExchangeAPI* api, uintptr_t object, DLTensor* out);
 int call_managed(const DLPackExchangeAPI* api, uintptr_t object, DLManagedTensorVersioned** out);
 int call_wrap(const DLPackExchangeAPI* api, DLManagedTensorVersioned* tensor, void** out);
 int call_stream(const DLPackExchangeAPI* api, int32_t type, int32_t id, void** out);
-int call_allocate(const DLPackExchangeAPI* api, DLTensor* prototype, DLManagedTensorVersioned** out, told* t);
+int call_allocate(const DLPackExchangeAPI* api, DLTensor* prototype, DLManagedTensorVersioned** out, reported* t);
 int call_allocate_silently(const DLPackExchangeAPI* api, DLTensor* prototype, DLManagedTensorVersioned** out);
 
 /* Calls view, managed, deleter, allocator and deleter, repeatedly on each of several threads that

@@ -9,7 +9,7 @@ import _args
 INTS = np.array([7, 8], "int32")
 
 
-def said(call):
+def output(call):
     try:
         call()
     except RuntimeError as error:
@@ -26,13 +26,13 @@ def test_say():
                            ("bool", True, "true"), ("int8", -7, "-7"), ("uint64", 2**64 - 1, str(2**64 - 1))):
         x = np.ones(2, dtype)
         ones = "[true true]" if dtype == "bool" else "[1 1]"
-        heard = said(lambda: _args.say(x, by, **rest))
+        heard = output(lambda: _args.say(x, by, **rest))
         assert heard == f"{ones} {got} {tail}{none}", heard
     given = dict(maybe_x=np.zeros(2, "int8"), maybe_k=1, maybe_f=None, maybe_b=False, maybe_tiny=255, maybe_s="",
                  maybe_ks=[])
     x = np.array([3, 4], "int8")
-    assert said(lambda: _args.say(x, 1, **rest, **given)) == f"[3 4] 1 {tail}[0 0] 1 None false 255  [] false"
-    empty = said(lambda: _args.say(np.empty(0, "int8"), 1, **rest))
+    assert output(lambda: _args.say(x, 1, **rest, **given)) == f"[3 4] 1 {tail}[0 0] 1 None false 255  [] false"
+    empty = output(lambda: _args.say(np.empty(0, "int8"), 1, **rest))
     assert empty.startswith("[] 1 "), empty
 
 
@@ -67,9 +67,9 @@ def test_pick():
     assert _args.pick(memory[::-1], 1, 2) == (memory[::-1][1, 2], -1)
     for shape in ((3, 0), (0, 3)):
         assert _args.pick(np.empty(shape), -1, 0) == (0, 0), shape
-    wrong = said(lambda: _args.pick(memory, 4, 0))
+    wrong = output(lambda: _args.pick(memory, 4, 0))
     assert wrong.startswith("pick(): panic: runtime error: index out of range [4] with length 4, at kernels.go:"), wrong
-    wrong = said(lambda: _args.pick(memory, 0, -6))
+    wrong = output(lambda: _args.pick(memory, 0, -6))
     assert wrong.startswith("pick(): panic: runtime error: slice bounds out of range [:2] with capacity 1, at kern"), wrong
 
 

@@ -179,7 +179,7 @@ func TestEndings(t *testing.T) {
 			out, err = script(python, library, strings.Fields("ending.py "+strings.Join(names, ",")+" "+with)...)
 			require.NoError(t, err, out)
 		}
-		said := testkit.Verdicts(out)
+		printed := testkit.Verdicts(out)
 		for _, how := range names {
 			t.Run(how+" "+with, func(t *testing.T) {
 				if out == "" {
@@ -188,8 +188,8 @@ func TestEndings(t *testing.T) {
 				if reason := skipped.FindStringSubmatch(out); reason != nil {
 					t.Skip(reason[1])
 				}
-				require.Contains(t, said, "ended 0 "+how, out)
-				assert.Contains(t, said["ended 0 "+how], ways[how])
+				require.Contains(t, printed, "ended 0 "+how, out)
+				assert.Contains(t, printed["ended 0 "+how], ways[how])
 			})
 		}
 	}

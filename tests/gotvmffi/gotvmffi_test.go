@@ -116,8 +116,8 @@ func TestCalls(t *testing.T) {
 	m := prepare(t)
 	out, err := testkit.Vet(m.dir, []string{"GOWORK=off"}, "./dlpack/tvmffi", ".")
 	require.NoError(t, err, out)
-	said, err := m.calls(m.build(t, "CGO_CFLAGS=-Wall -Werror -O2"))
-	require.NoError(t, err, said)
+	printed, err := m.calls(m.build(t, "CGO_CFLAGS=-Wall -Werror -O2"))
+	require.NoError(t, err, printed)
 }
 
 // Neither the race detector nor AddressSanitizer reports an error.
@@ -128,10 +128,10 @@ func TestCallsUnderEachDetector(t *testing.T) {
 			if flag == "-asan" {
 				tier.OnlyNightly(t)
 			}
-			said, err := m.calls(m.build(t, "CGO_CFLAGS=-O1 -g", flag), noCounts, "ASAN_OPTIONS=detect_leaks=0",
+			printed, err := m.calls(m.build(t, "CGO_CFLAGS=-O1 -g", flag), noCounts, "ASAN_OPTIONS=detect_leaks=0",
 				preloaded(t, flag))
-			require.NoError(t, err, said)
-			assert.NotContains(t, said, "AddressSanitizer")
+			require.NoError(t, err, printed)
+			assert.NotContains(t, printed, "AddressSanitizer")
 		})
 	}
 }
@@ -156,22 +156,22 @@ func preloaded(t *testing.T, flag string) string {
 func TestTVM(t *testing.T) {
 	m := prepare(t)
 	python := filepath.Join(golden.Root(t), ".cache/tvm/bin/python")
-	const asked = "import tvm, tvm_ffi; print(tvm.__path__[0], tvm_ffi.__path__[0])"
-	out, err := exec.Command(python, "-c", asked).Output()
+	const requested = "import tvm, tvm_ffi; print(tvm.__path__[0], tvm_ffi.__path__[0])"
+	out, err := exec.Command(python, "-c", requested).Output()
 	if err != nil {
 		t.Skip("needs the wheels of tests/requirements-tvm.txt: make setup")
 	}
 	found, folder := strings.Fields(string(out)), t.TempDir()
-	said, err := exec.Command(python, "testdata/compile_with_tvm.py", folder).CombinedOutput()
-	require.NoError(t, err, "%s", said)
+	printed, err := exec.Command(python, "testdata/compile_with_tvm.py", folder).CombinedOutput()
+	require.NoError(t, err, "%s", printed)
 	cmd := exec.Command(m.build(t, ""), "-test.v", "-test.run=TestTVM|TestForeignWheel")
 	cmd.Env = append(append(os.Environ(), m.env...), "TVM="+folder, "RUNTIME="+found[1]+"/lib/libtvm_ffi.so",
 		"TVM_RUNTIME="+found[0]+"/lib/libtvm_runtime.so",
 		"XGRAMMAR="+filepath.Dir(found[0])+"/xgrammar/libxgrammar_bindings.so")
-	said, err = cmd.CombinedOutput()
-	require.NoError(t, err, "%s", said)
-	assert.Contains(t, string(said), "PASS: TestForeignWheel")
-	assert.NotContains(t, string(said), "SKIP")
+	printed, err = cmd.CombinedOutput()
+	require.NoError(t, err, "%s", printed)
+	assert.Contains(t, string(printed), "PASS: TestForeignWheel")
+	assert.NotContains(t, string(printed), "SKIP")
 }
 
 // The files with mistakes.
@@ -253,13 +253,13 @@ func TestMistakesAreSeen(t *testing.T) {
 	}
 	written := mutation.Write(t, m.dir, all)
 	program := m.build(t, "CGO_CFLAGS=-O0")
-	said, err := m.calls(program, mutation.Env(0))
-	require.NoError(t, err, said)
+	printed, err := m.calls(program, mutation.Env(0))
+	require.NoError(t, err, printed)
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
 			require.NotContains(t, written.Apart, i+1, "it is not a statement or an expression")
-			said, err := m.calls(program, mutation.Env(i+1))
-			assert.Error(t, err, said)
+			printed, err := m.calls(program, mutation.Env(i+1))
+			assert.Error(t, err, printed)
 		})
 	}
 }

@@ -148,7 +148,7 @@ def functions_take_jax(_):
         return
     f.none(x, x, x, stream=2)
     rejected(ValueError, "no current stream is known for cuda:0: pass stream=", f.none, x, x, x)
-    rejected(BufferError, "its library cannot be asked for memory on cuda:0", lambda: f.square(x, stream=2))
+    rejected(BufferError, "its library cannot allocate on cuda:0", lambda: f.square(x, stream=2))
 
 
 @check
@@ -265,11 +265,11 @@ def interleaved(torch, functions, where):
     sys.path.insert(0, os.path.join(ROOT, "bench", "testdata", "python"))
     import measure
 
-    said = []
+    output = []
     for place in ("cpu",) if REHEARSAL else ("cpu", where):
         took = measure.rounds_of(functions, lambda i: torch.full((16,), float(i), device=place), 3 if REHEARSAL else 15)
-        said.append(place + " " + ", ".join(f"{name} {statistics.median(times):.0f} ns" for name, times in took.items()))
-    return "; ".join(said)
+        output.append(place + " " + ", ".join(f"{name} {statistics.median(times):.0f} ns" for name, times in took.items()))
+    return "; ".join(output)
 
 
 @check

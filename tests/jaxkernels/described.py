@@ -95,7 +95,7 @@ def test_scalars_differ_by_their_bits():
 def test_static_arguments_of_jit():
     f = jax.jit(kernels.rms_norm, static_argnames="eps")
     close(f(X, W, eps=0.5), rms_norm(X, W, eps=0.5))
-    text = "rms_norm(): argument 'eps' (4th): expected float, got a traced value: name the argument under static_arg"
+    text = "rms_norm(): argument 'eps' (4th): expected float, got a traced value: add the argument to static_argnames"
     raises(TypeError, text, jax.jit(kernels.rms_norm), X, W, None, 0.5)
     raises(TypeError, "axpy(): argument 'a' (1st): expected float32, got a traced", jax.jit(kernels.axpy), 1.0, *A)
 
@@ -181,9 +181,9 @@ def test_gradients_that_nothing_computes_are_rejected():
     x, by = doubles(4), doubles(4, seed=1)
     text = "scale(): argument 'by' (2nd): it requires a gradient, which the backward does not compute: pass jax"
     raises(NotImplementedError, text, jax.grad(lambda by: kernels.scale(x, by, 2.5, [], "all").sum()), by)
-    text = "blend(): argument 'w' (3rd): it requires a gradient, and the kernel has no backward: pass jax.lax"
+    text = "blend(): argument 'w' (3rd): it requires a gradient, but the kernel has no backward: pass jax.lax"
     raises(NotImplementedError, text, jax.grad(lambda w: kernels.blend(X, X, w).sum()), W)
-    text = "rms_norm(): argument 'x' (1st): it requires a second gradient, which no backward computes"
+    text = "rms_norm(): argument 'x' (1st): it requires a second-order gradient, which no backward computes"
     raises(NotImplementedError, text, jax.grad(lambda x: jax.grad(loss(kernels.rms_norm))(x, W).sum()), X)
     stopped = jax.grad(lambda w: (kernels.blend(X, X, jax.lax.stop_gradient(w)).sum() * w).sum())(W)
     close(stopped, jnp.full(8, kernels.blend(X, X, W).sum()))
@@ -357,7 +357,7 @@ def test_export():
     out = subprocess.run([sys.executable, "reloaded.py", path], capture_output=True, text=True)
     assert out.returncode == 0 and "ok reloaded" in out.stdout, out.stdout + out.stderr
     shape = jax.ShapeDtypeStruct(jax.export.symbolic_shape("a, 8"), jnp.float64)
-    text = "rms_norm(): argument 'x' (1st): expected a shape of numbers, got (a, 8): export each shape by itself"
+    text = "rms_norm(): argument 'x' (1st): expected a shape of numbers, got (a, 8): export each shape separately"
     raises(NotImplementedError, text, jax.export.export(jax.jit(kernels.rms_norm), disabled_checks=CHECKS), shape, W)
 
 
@@ -403,12 +403,12 @@ def test_foreign_calls_are_rejected():
         ("too few arguments", two, (x, W), {**good, "?": np.int64(0b1111)}),
         ("too few results", two[:1], (x, W), good),
         ("too many results", two * 2, (x, W), good),
-        ("another number of attributes", two, (x, W), {"?": np.int64(11)}),
-        ("attributes of other types", two, (x, W), {**good, "eps": np.float32(1)}),
-        ("attributes of other types", two, (x, W), {**good, "?": 1.0}),
-        ("attributes of other types", two, (x, W), {**good, "eps": "text"}),
+        ("an unexpected number of attributes", two, (x, W), {"?": np.int64(11)}),
+        ("attributes of unexpected types", two, (x, W), {**good, "eps": np.float32(1)}),
+        ("attributes of unexpected types", two, (x, W), {**good, "?": 1.0}),
+        ("attributes of unexpected types", two, (x, W), {**good, "eps": "text"}),
     ):
-        text = start + what + ": it was made for another version of the library"
+        text = start + what + ": it was compiled for another version of the library"
         raises(FAILURE, text, call, result, *args, **attributes)
     wrong = [jax.ShapeDtypeStruct((3, 9), jnp.float64), two[1]]
     raises(FAILURE, "rms_norm(): argument 'y' (5th): expected 8 in dimension 1, got 9", call, wrong, x, W, **good)
@@ -420,7 +420,7 @@ def test_foreign_calls_are_rejected():
     x = jnp.ones((3, 4), jnp.float32)
     call(two, x, tiny=np.int64(127), **good), call(two, x, tiny=np.int64(-128), **good)
     for tiny in 128, -129:
-        text = f"words(): argument 'tiny' (5th): int8 does not hold {tiny}"
+        text = f"words(): argument 'tiny' (5th): int8 cannot represent {tiny}"
         raises(FAILURE, text, call, two, x, tiny=np.int64(tiny), **good)
 
 

@@ -171,7 +171,7 @@ var inC = map[string]mutant{
 	"a scalar has any dtype": {"return scalar && scalar->dtype == dtype ? scalar->value : NULL;",
 		"return scalar ? scalar->value : NULL;", described, "test_foreign_calls_are_rejected"},
 	"integers need not fit": {"dlpackgen_represents_integer(dtype, number)", "1", described, "test_foreign_calls_are_rejected"},
-	"the mask is not read":  {"*mask = *given;", "*mask = -1;", described, "test_values"},
+	"the mask is not read":  {"*mask = *found;", "*mask = -1;", described, "test_values"},
 	"an empty list is missing": {"array->size ? array->data : (void*)&none",
 		"array->size ? array->data : NULL", described,
 		"test_scalars_lists_and_texts"},
@@ -215,7 +215,7 @@ var inPython = map[string]mutant{
 		described, "test_shard_map"},
 	"results do not vary": {"return _jax.typeof(present[0]).update(shape=shape, dtype=dtype, weak_type=False)",
 		"return _jax.ShapeDtypeStruct(shape, dtype)", described, "test_shard_map"},
-	"saved results come first": {"shown = tuple(made[i] for i in kernel.given) if saving else made",
+	"saved results come first": {"shown = tuple(made[i] for i in kernel.returned) if saving else made",
 		"shown = made[-1:] if saving else made", described, "test_gradients"},
 	"a written None shifts the others": {
 		"shown += [None if a is None else next(made) for p, a in zip(self.parameters, arrays) if p.written]",
@@ -234,7 +234,7 @@ var inPython = map[string]mutant{
 	"a text may have NUL": {`if "\0" in value:`, "if False:", mistakes, "test_the_sentences_are_those_of_the_module"},
 	"mistakes are ignored": {`raise _STATUSES[status](text.value.decode(errors="replace"))`, "pass", mistakes,
 		"test_the_sentences_are_those_of_the_module"},
-	"arguments come twice": {`raise TypeError(f"{kernel.name}() got two values for argument '{name}'")`, "pass", mistakes,
+	"arguments come twice": {`raise TypeError(f"{kernel.name}() got multiple values for argument '{name}'")`, "pass", mistakes,
 		"test_the_sentences_are_those_of_the_module"},
 }
 

@@ -69,13 +69,13 @@ def test_what_jax_has_no_tensor_for():
         def __dlpack__(self):
             raise AssertionError
 
-    text = "rms_norm(): argument 'x' (1st): expected an array of JAX or NumPy, got Foreign: convert it by jax."
+    text = "rms_norm(): argument 'x' (1st): expected an array of JAX or NumPy, got Foreign: convert it with jax."
     raises(TypeError, text, kernels_jax.rms_norm, Foreign(), W)
     for wrong, kind in (
         (np.array(["a"]), TypeError), (np.array([object()]), TypeError), (np.ma.masked_array(W, W > 0), ValueError),
     ):  # fmt: skip
         raises(kind, "rms_norm(): argument 'weight' (2nd): ", kernels_jax.rms_norm, W, wrong)
-    text = "rms_norm(): argument 'x' (1st): expected a dtype that DLPack has, got key<fry>"
+    text = "rms_norm(): argument 'x' (1st): expected a dtype with a DLPack equivalent, got key<fry>"
     raises(TypeError, text, kernels_jax.rms_norm, jax.random.key(0), W)
 
 

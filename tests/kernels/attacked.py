@@ -318,12 +318,15 @@ def test_tensors_on_a_gpu():
         for tensors, stream_told, says in (
             ((x, y, host), 0, "the kernel failed with status 42"),
             ((x, y, host), 64, "the kernel failed with status 41"),
-            ((x, there, host), 64, "argument 'y' (2nd): expected a tensor on cuda:0, as argument 'x' (1st) is, got one on cuda:1"),
-            ((x, ones, host), 64, "argument 'y' (2nd): expected a tensor on cuda:0, as argument 'x' (1st) is, got one on cpu:0"),
+            ((x, there, host), 64, "argument 'y' (2nd): expected a tensor on cuda:0, as argument 'x' (1st) is, got "
+                                   "one on cuda:1"),
+            ((x, ones, host), 64, "argument 'y' (2nd): expected a tensor on cuda:0, as argument 'x' (1st) is, got one "
+                                  "on cpu:0"),
             ((x, y, x), 64, "argument 'host' (3rd): expected a tensor on cpu, got one on cuda:0"),
             ((lost, lost, host), 64, "argument 'x' (1st): expected a tensor on cpu or cuda, got one on metal:0"),
-            ((x, third, host), 64, "argument 'y' (2nd): expected n = 4 in dimension 0, as in argument 'x' (1st), got 3"),
-            ((x, y, host), None, "argument 'x' (1st): its library does not tell its stream"),
+            ((x, third, host), 64, "argument 'y' (2nd): expected n = 4 in dimension 0, as in argument 'x' (1st), got "
+                                   "3"),
+            ((x, y, host), None, "argument 'x' (1st): its library does not report its current stream"),
         ):  # fmt: skip
             OnDevice.stream = stream_told
             at_once = message(k.devices, *tensors)

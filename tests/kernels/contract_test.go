@@ -68,13 +68,13 @@ func contractCommand(t *testing.T, python, home string, args ...string) *exec.Cm
 
 // contract is pytest's output for all emitted tests, with all installed libraries.
 var contract struct {
-	once sync.Once
-	said string
-	err  error
+	once   sync.Once
+	output string
+	err    error
 }
 
 // contractSays runs the emitted tests once.
-func contractSays(t *testing.T) (said string, err error) {
+func contractSays(t *testing.T) (output string, err error) {
 	t.Helper()
 	contract.once.Do(func() {
 		python, dir, home := contractTests(t)
@@ -82,12 +82,12 @@ func contractSays(t *testing.T) (said string, err error) {
 			dir+"/python/tests")
 		cmd.Env = append(cmd.Env, "COLUMNS=300") // otherwise, the reason of a skip is truncated
 		out, err := cmd.CombinedOutput()
-		contract.said, contract.err = string(out), err
+		contract.output, contract.err = string(out), err
 	})
-	if contract.said == "" {
+	if contract.output == "" {
 		t.Skip("TestContract reports the reason")
 	}
-	return contract.said, contract.err
+	return contract.output, contract.err
 }
 
 // The emitted tests pass for a kernel that implements its description, with all installed
@@ -224,7 +224,7 @@ var made = map[string]string{"check.h": "c/dlpackgen/checker.h", "demands.h": "k
 	"values.h": "python/_kernels.c", "dlpackgen_python.c": "python/dlpackgen_python.c", "author.c": "author.c"}
 
 // broken is a mistake in a source, and the failure message of the emitted tests.
-type broken struct{ file, old, replacement, said string }
+type broken struct{ file, old, replacement, output string }
 
 var contractMistakes = map[string]broken{
 	"any dtype":   {"check.h", "if (DLPACKGEN_RARE(!dlpackgen_is_among(dtypes, most, dlpackgen_dtype_of(tensor))))", "if (0)", "expected uint8, got"},
@@ -242,8 +242,8 @@ var contractMistakes = map[string]broken{
 	"shape of out":      {"demands.h", "status = dlpackgen_check_extent(at, tensor, d, made->shape[d], message);", "", "argument 'out' (13th): expected"},
 	"read-only":         {"dlpackgen_python.c", "(state & DLPACKGEN_NP_WRITEABLE) == 0 || (state & DLPACKGEN_NP_WARN_ON_WRITE) != 0;", "(state & 0U) != 0;", "argument 'y' (1st): it is read-only"},
 	"surplus arguments": {"dlpackgen_python.c", "if (count > names->positional)", "if (0)", "many() takes 12 arguments, got 13"},
-	"a name twice":      {"dlpackgen_python.c", "if (i < 0 || passed[i] != NULL) {", "if (i < 0) {", "got two values for argument 'y'"},
-	"large numbers":     {"values.h", "if (*number >= (is_signed ? -above : 0) && *number < above) return 0;", "return 0;", "int8 does not hold 128"},
+	"a name twice":      {"dlpackgen_python.c", "if (i < 0 || passed[i] != NULL) {", "if (i < 0) {", "got multiple values for argument 'y'"},
+	"large numbers":     {"values.h", "if (*number >= (is_signed ? -above : 0) && *number < above) return 0;", "return 0;", "int8 cannot represent 128"},
 	"no copy":           {"values.h", "if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;", "return 0;", "argument 'idx' (4th): expected a C-contiguous tensor"},
 	"wrong values":      {"author.c", "sum += (i + 1) *", "sum += i *", "rows differs from the reference"},
 	"writes an input":   {"author.c", "int64_t sum = 0;", "int64_t sum = ((int64_t*)idx->data)[0]++ * 0;", "the kernel wrote to idx, which is only read"},
@@ -267,7 +267,7 @@ func (m broken) seenIn() string {
 }
 
 func (m broken) isOfShortFloats() bool {
-	return strings.Contains(m.said, "differs from the reference, in")
+	return strings.Contains(m.output, "differs from the reference, in")
 }
 
 // Each mistake in the module or the author's C fails an emitted test, whose message describes it.
@@ -281,17 +281,17 @@ func TestMistakesAreSeenByContracts(t *testing.T) {
 	}
 	python, dir, home := contractTests(t, all...)
 	hasTorch := testtool.Has(python, "torch", "ml_dtypes")
-	said := contractRuns(t, python, dir, home, names, hasTorch)
+	output := contractRuns(t, python, dir, home, names, hasTorch)
 	for i, name := range names {
 		t.Run(name, func(t *testing.T) {
 			m := contractMistakes[name]
 			if m.isOfShortFloats() && !hasTorch {
 				t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 			}
-			require.Contains(t, said, "passed 0 "+m.seenIn(), "without a mistake")
-			require.Contains(t, said, fmt.Sprint("failed ", i+1, " ", m.seenIn()))
-			out := strings.ReplaceAll(said[fmt.Sprint("failed ", i+1, " ", m.seenIn())], "\nE   ", " ")
-			assert.Contains(t, out, m.said)
+			require.Contains(t, output, "passed 0 "+m.seenIn(), "without a mistake")
+			require.Contains(t, output, fmt.Sprint("failed ", i+1, " ", m.seenIn()))
+			out := strings.ReplaceAll(output[fmt.Sprint("failed ", i+1, " ", m.seenIn())], "\nE   ", " ")
+			assert.Contains(t, out, m.output)
 		})
 	}
 }

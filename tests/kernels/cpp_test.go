@@ -49,7 +49,7 @@ func cppCalls(t *testing.T, c testkit.Compiler, dir string, flags ...string) (pr
 }
 
 // assertSentences compares each printed line with plain C's line for the same label.
-func assertSentences(t *testing.T, said string) {
+func assertSentences(t *testing.T, output string) {
 	t.Helper()
 	want := map[string]string{}
 	for line := range strings.SplitSeq(testkit.Sentences(t), "\n") {
@@ -57,7 +57,7 @@ func assertSentences(t *testing.T, said string) {
 			want[label] = strings.TrimSuffix(rest, "ADDRESS")
 		}
 	}
-	lines := strings.Split(strings.TrimSpace(said), "\n")
+	lines := strings.Split(strings.TrimSpace(output), "\n")
 	assert.Greater(t, len(lines), 40)
 	for _, line := range lines {
 		label, rest, _ := strings.Cut(line, ": ")
@@ -66,7 +66,7 @@ func assertSentences(t *testing.T, said string) {
 }
 
 // cppSays runs the calls with the mutant of a number; fine reports whether nothing failed.
-func cppSays(t *testing.T, program string, mutant int) (said string, fine bool) {
+func cppSays(t *testing.T, program string, mutant int) (output string, fine bool) {
 	t.Helper()
 	cmd := exec.Command(program)
 	cmd.Env = append(os.Environ(), mutation.Env(mutant))
@@ -86,9 +86,9 @@ func TestCpp(t *testing.T) {
 			if i > 1 {
 				tier.OnlyNightly(t)
 			}
-			said, fine := cppSays(t, cppCalls(t, c, dir, append(cppStrict, sanitized...)...), 0)
-			require.True(t, fine, said)
-			assertSentences(t, said)
+			output, fine := cppSays(t, cppCalls(t, c, dir, append(cppStrict, sanitized...)...), 0)
+			require.True(t, fine, output)
+			assertSentences(t, output)
 		})
 	}
 }
@@ -99,9 +99,9 @@ func TestCppWithoutExceptions(t *testing.T) {
 	}
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
-	said, fine := cppSays(t, cppCalls(t, cppCompilers[0], dir, "-fno-exceptions", "-fno-rtti", "-Wall", "-Werror"), 0)
-	require.True(t, fine, said)
-	assertSentences(t, said)
+	output, fine := cppSays(t, cppCalls(t, cppCompilers[0], dir, "-fno-exceptions", "-fno-rtti", "-Wall", "-Werror"), 0)
+	require.True(t, fine, output)
+	assertSentences(t, output)
 }
 
 // The calls of docs/callers/cpp.md compile with the example's kernels, and compute.
@@ -169,7 +169,7 @@ func TestCppWithEigen(t *testing.T) {
 }
 
 // cppCompiles compiles a function that calls kernels.
-func cppCompiles(t *testing.T, dir, body string) (said string, err error) {
+func cppCompiles(t *testing.T, dir, body string) (output string, err error) {
 	t.Helper()
 	cmd := exec.Command(testtool.Require(t, "g++", "g++"), append(cppIncludes(dir), "-std=c++17", "-fsyntax-only", "-x", "c++",
 		"-Wall", "-Wextra", "-Werror", "-")...)
@@ -193,9 +193,9 @@ func TestCppCallsThatMustNotCompile(t *testing.T) {
 		text := strings.Replace(string(config), "cpp: {path: cpp}", "cpp: {path: cpp, single: "+single+"}", 1)
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		testkit.Generate(t, file, dir)
-		said, err := cppCompiles(t, dir, `ArrayView<float, 2> x; std::vector<float> y; FlatView<float> z;
+		output, err := cppCompiles(t, dir, `ArrayView<float, 2> x; std::vector<float> y; FlatView<float> z;
   (void)kernels::scale(x); (void)kernels::written(y, z, y, std::nullopt); (void)kernels::pair(y, z, y);`)
-		require.NoError(t, err, said)
+		require.NoError(t, err, output)
 		for name, body := range map[string]string{
 			"an array of const":        "ArrayView<const float, 2> x; (void)kernels::scale(x);",
 			"a flat view of const":     "FlatView<const float> x; (void)kernels::written(x, x, x, std::nullopt);",
@@ -211,9 +211,9 @@ func TestCppCallsThatMustNotCompile(t *testing.T) {
 				if single == "true" {
 					tier.OnlyNightly(t)
 				}
-				said, err := cppCompiles(t, dir, body)
-				assert.Error(t, err, said)
-				assert.NotContains(t, said, "kernels.hpp: No such file")
+				output, err := cppCompiles(t, dir, body)
+				assert.Error(t, err, output)
+				assert.NotContains(t, output, "kernels.hpp: No such file")
 			})
 		}
 	}
@@ -222,7 +222,7 @@ func TestCppCallsThatMustNotCompile(t *testing.T) {
 // The file with mistakes, and the line that only join has.
 const (
 	cppHeader = "cpp/kernels.hpp"
-	joinSites = "  static constexpr dlpackgen_site given_sites_[] = {sites_[5]};"
+	joinSites = "  static constexpr dlpackgen_site passed_sites_[] = {sites_[5]};"
 )
 
 var cppMistakes = map[string]mistake{
@@ -246,7 +246,7 @@ var cppMistakes = map[string]mistake{
 	"copies have one dimension":    {"for (std::int32_t d = 0; d < tensor_->ndim; ++d) at +=", "for (std::int32_t d = 0; d < 1; ++d) at +="},
 	"errors forget their text":     {"text_ = other.text_;\n    other.text_ = mine;", "other.text_ = mine;"},
 	"arguments are never named":    {"message.argument != nullptr ? message.argument : \"\"", "\"\""},
-	"scalars of a variable: first": {"return all[which](room_);", "return all[0](room_);"},
+	"scalars of a variable: first": {"return all[which](storage_);", "return all[0](storage_);"},
 }
 
 // Each mistake fails a test of the calls.
@@ -259,8 +259,8 @@ func TestMistakesAreSeenFromCpp(t *testing.T) {
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	f := flaw(t, dir, in(cppHeader, cppMistakes))
 	program := cppCalls(t, cppCompilers[0], dir, append(f.Flags, sanitized...)...)
-	said, fine := cppSays(t, program, 0)
-	require.True(t, fine, said)
+	output, fine := cppSays(t, program, 0)
+	require.True(t, fine, output)
 	for i, name := range f.names {
 		t.Run(name, func(t *testing.T) {
 			program, number := program, i+1
@@ -268,7 +268,7 @@ func TestMistakesAreSeenFromCpp(t *testing.T) {
 				program, number = cppAlone(t, f.all[i]), 0
 			}
 			out, fine := cppSays(t, program, number)
-			assert.True(t, !fine || out != said, "the mistake was not detected")
+			assert.True(t, !fine || out != output, "the mistake was not detected")
 		})
 	}
 }

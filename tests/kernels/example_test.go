@@ -17,7 +17,7 @@ import (
 )
 
 // exampleSays runs the example with the installed libraries, and returns its output.
-func exampleSays(t *testing.T) (libraries []string, said string) {
+func exampleSays(t *testing.T) (libraries []string, output string) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("builds and runs the example, and -short was given")
@@ -51,14 +51,14 @@ var callersOf = map[string][]string{"numpy": {"NumPy"}, "torch": {"torch", "torc
 
 // The table of the example has the same numbers for each caller, and the same error.
 func TestTheExample(t *testing.T) {
-	libraries, said := exampleSays(t)
+	libraries, output := exampleSays(t)
 	callers := []string{"C++", "Go"}
 	for _, library := range libraries {
 		callers = append(callers, callersOf[library]...)
 	}
 	for _, caller := range callers {
-		row := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(caller) + ` +([^ ].*)$`).FindStringSubmatch(said)
-		require.NotNil(t, row, "%s\n%s", caller, said)
+		row := regexp.MustCompile(`(?m)^` + regexp.QuoteMeta(caller) + ` +([^ ].*)$`).FindStringSubmatch(output)
+		require.NotNil(t, row, "%s\n%s", caller, output)
 		want := []string{"30.951", "9.108", "108.000", "1.529", "5.831", "156.000", "IndexError"}
 		if caller == "JAX" {
 			want[5] = "-" // its arrays are immutable
@@ -66,20 +66,20 @@ func TestTheExample(t *testing.T) {
 		assert.Equal(t, want, strings.Fields(row[1]), caller)
 	}
 	if testtool.Has(testtool.RequirePython(t), "pytest", "hypothesis") {
-		assert.Regexp(t, `\d+ passed`, said, "the tests that the example generates")
+		assert.Regexp(t, `\d+ passed`, output, "the tests that the example generates")
 	}
 	if slices.Contains(libraries, "torch") {
-		assertTraining(t, said)
-		assert.NotContains(t, said, "set DLPACKGEN_OPERATORS", "the tests of gradients find the operators")
+		assertTraining(t, output)
+		assert.NotContains(t, output, "set DLPACKGEN_OPERATORS", "the tests of gradients find the operators")
 	}
 }
 
 // assertTraining compares the losses after 50 steps, with the kernel and with torch's own function.
-func assertTraining(t *testing.T, said string) {
+func assertTraining(t *testing.T, output string) {
 	t.Helper()
-	losses := regexp.MustCompile(`trained for 50 steps: loss ([\d.]+), by torch's own ([\d.]+)`).FindStringSubmatch(said)
-	require.NotNil(t, losses, said)
+	losses := regexp.MustCompile(`trained for 50 steps: loss ([\d.]+), by torch's own ([\d.]+)`).FindStringSubmatch(output)
+	require.NotNil(t, losses, output)
 	assert.Equal(t, losses[2], losses[1])
-	off := regexp.MustCompile(`torch.b?float16: at most 0\.0e\+00 from torch's own`).FindAllString(said, -1)
-	assert.Len(t, off, 2, said)
+	off := regexp.MustCompile(`torch.b?float16: at most 0\.0e\+00 from torch's own`).FindAllString(output, -1)
+	assert.Len(t, off, 2, output)
 }

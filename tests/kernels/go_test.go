@@ -64,8 +64,8 @@ func TestGo(t *testing.T) {
 	strict := []string{"CGO_CFLAGS=-O1 -Wall -Werror", "GOFLAGS=-trimpath -gcflags=example.com/tried/...=" + flag}
 	out, err := testkit.Vet(dir, strict, "./...")
 	require.NoError(t, err, out)
-	said, err := goSays(t, goCalls(t, dir, strict), 0)
-	require.NoError(t, err, said)
+	output, err := goSays(t, goCalls(t, dir, strict), 0)
+	require.NoError(t, err, output)
 }
 
 // The race detector, cgo's pointer checks and AddressSanitizer report no errors. They allocate, so
@@ -106,8 +106,8 @@ var goMistakesInC = map[string]mistake{
 	"results are not aligned": {"tensor.data = (void*)(((uintptr_t)made + head + DLPACKGEN_ALIGNED - 1) / DLPACKGEN_ALIGNED * DLPACKGEN_ALIGNED);",
 		"tensor.data = (void*)(((uintptr_t)made + head + DLPACKGEN_ALIGNED - 1) / DLPACKGEN_ALIGNED * DLPACKGEN_ALIGNED + 8);"},
 	"results lie anywhere":    {"if (device.device_type != kDLCPU) {", "if (0) {"},
-	"texts do not end":        {"room[size] = 0;", "room[size] = 'x';"},
-	"long texts are dropped":  {"if (size >= rooms) room = *large = malloc(size + 1);", "if (size >= rooms) size = rooms - 1;"},
+	"texts do not end":        {"buffer[size] = 0;", "buffer[size] = 'x';"},
+	"long texts are dropped":  {"if (size >= capacity) buffer = *large = malloc(size + 1);", "if (size >= capacity) size = capacity - 1;"},
 	"arguments are not named": {"made->argument = message->argument;", "made->argument = NULL;"},
 	"every class is the same": {"made->class_name = dlpackgen_class_of(status);", "made->class_name = dlpackgen_class_of(1);"},
 }
@@ -115,9 +115,9 @@ var goMistakesInC = map[string]mistake{
 var goMistakes = map[string]mutation.Mutant{
 	"flags are lost": {File: goCalled, Old: "C.uint64_t(x.Flags()), C.int64_t(a1_.integer)", New: "0, C.int64_t(a1_.integer)"},
 	"flags of results are lost": {File: goCalled,
-		Old: "given4_, false, pointerOf(unsafe.Pointer(y.Raw())), C.uint64_t(y.Flags())",
-		New: "given4_, false, pointerOf(unsafe.Pointer(y.Raw())), 0"},
-	"missing results are made": {File: goCalled, Old: "given4_, false, pointerOf", New: "given4_, true, pointerOf"},
+		Old: "passed4_, false, pointerOf(unsafe.Pointer(y.Raw())), C.uint64_t(y.Flags())",
+		New: "passed4_, false, pointerOf(unsafe.Pointer(y.Raw())), 0"},
+	"missing results are made": {File: goCalled, Old: "passed4_, false, pointerOf", New: "passed4_, true, pointerOf"},
 	"lists have no items":      {File: goValues, Old: "unsafe.Pointer(unsafe.SliceData(list))", New: "unsafe.Pointer(nil)"},
 	"None is the default":      {File: goValues, Old: "if m.state == leftOut {", New: "if m.state != given {"},
 	"None is a value":          {File: goValues, Old: "case none:", New: "case none + 10:"},
@@ -138,11 +138,11 @@ func TestMistakesAreSeenFromGo(t *testing.T) {
 	f := flaw(t, dir, in(goC, goMistakesInC), goMistakes)
 	includeMutants(t, dir)
 	program := goCalls(t, dir, []string{"CGO_CFLAGS=-O0"})
-	said, err := goSays(t, program, 0)
-	require.NoError(t, err, said)
+	output, err := goSays(t, program, 0)
+	require.NoError(t, err, output)
 	f.each(t, func(t *testing.T, number int) {
-		said, err := goSays(t, program, number)
-		assert.Error(t, err, said)
+		output, err := goSays(t, program, number)
+		assert.Error(t, err, output)
 	})
 }
 

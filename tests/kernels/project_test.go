@@ -202,9 +202,9 @@ func TestAProjectWithCUDA(t *testing.T) {
 	assert.NotContains(t, read(t, filepath.Join(project, "csrc/halve_impl.c")), "cuda")
 
 	require.NoError(t, os.WriteFile(filepath.Join(project, "call.c"), []byte(callOnCUDA), 0o600))
-	said := commands(t, project, []string{"sh", "-c", "gcc -std=c11 -Wall -Wextra -Werror -DDLPACKGEN_WITHOUT_CUDA " +
+	output := commands(t, project, []string{"sh", "-c", "gcc -std=c11 -Wall -Wextra -Werror -DDLPACKGEN_WITHOUT_CUDA " +
 		"-Icsrc -o call call.c csrc/*.c && ./call"})
-	assert.Regexp(t, `^[1-9]\d* halve\(\): this build has no functions for cuda\n$`, said)
+	assert.Regexp(t, `^[1-9]\d* halve\(\): this build has no functions for cuda\n$`, output)
 	assert.Contains(t, installed(t, python, project), "mylib-0.1.0-cp311-abi3-")
 	tested(t, python, project, "3 passed", "tests")
 

@@ -81,8 +81,8 @@ func TestPublicKernelsInCpp(t *testing.T) {
 	}
 	dir := t.TempDir()
 	testkit.Generate(t, publicFolder+"/kernels.yaml", dir)
-	said, err := cppCompiles(t, dir, "(void)0;")
-	require.NoError(t, err, said)
+	output, err := cppCompiles(t, dir, "(void)0;")
+	require.NoError(t, err, output)
 }
 
 // The package of Go compiles.

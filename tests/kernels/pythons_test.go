@@ -39,9 +39,9 @@ func TestOtherPythons(t *testing.T) {
 				home, env = freeThreaded(t, python, dir), []string{"PYTHON_GIL=0"}
 				exampleHome = exampleModule(t, python, example.Dir, ".so", "-UPy_LIMITED_API")
 			}
-			said, err := runsWith(python, home, env)
-			require.NoError(t, err, said)
-			assert.Contains(t, said, " tests")
+			output, err := runsWith(python, home, env)
+			require.NoError(t, err, output)
+			assert.Contains(t, output, " tests")
 			assertExample(t, python, exampleHome, env)
 		})
 	}

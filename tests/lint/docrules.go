@@ -10,7 +10,7 @@ import (
 // packageComments requires one comment per package, outside of test files unless the package has
 // only tests.
 func packageComments(tree []File) []string {
-	said, first := map[string]bool{}, map[string]File{}
+	printed, first := map[string]bool{}, map[string]File{}
 	var order []string
 	for _, f := range written(tree, true) {
 		if f.within("templates") && f.Go.Name.Name != "templates" {
@@ -22,11 +22,11 @@ func packageComments(tree []File) []string {
 			first[key] = f
 			order = append(order, key)
 		}
-		said[key] = said[key] || saysWhatItIs(f)
+		printed[key] = printed[key] || saysWhatItIs(f)
 	}
 	var found []string
 	for _, key := range order {
-		if !said[key] {
+		if !printed[key] {
 			found = append(found,
 				fmt.Sprintf("%s:1: package %s has no comment", first[key].Path, first[key].Go.Name.Name))
 		}

@@ -85,13 +85,13 @@ func panics(tree []File) []string {
 // saysUnreachable reports whether a panic states that it guards an unreachable state, the only
 // permitted use.
 func saysUnreachable(call *ast.CallExpr) bool {
-	said := false
+	printed := false
 	ast.Inspect(call, func(n ast.Node) bool {
 		lit, ok := n.(*ast.BasicLit)
-		said = said || ok && strings.Contains(lit.Value, "unreachable: ")
+		printed = printed || ok && strings.Contains(lit.Value, "unreachable: ")
 		return true
 	})
-	return said
+	return printed
 }
 
 func exits(tree []File) []string {

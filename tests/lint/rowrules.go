@@ -158,7 +158,7 @@ func partsOf(row ast.Expr) []ast.Expr {
 
 // rendered are parts of texts that no source contains, because they include names of a test's
 // description.
-var rendered = []string{"rms_norm(", "given_sites_", "given4_", "a1_", "call_.", "call.a0", "call.r0",
+var rendered = []string{"rms_norm(", "passed_sites_", "passed4_", "a1_", "call_.", "call.a0", "call.r0",
 	"kernel_turn(", "example.com/args/"}
 
 // somewhere reports a text that occurs exactly once in no source. The file of such a row is known

@@ -44,10 +44,10 @@ func sentences(header string) []string {
 // borrowed returns the common sentences of a tree and a header.
 func borrowed(tree []File, header string) []string {
 	var found []string
-	said := sentences(header)
+	printed := sentences(header)
 	for _, f := range tree {
 		ours := plain(string(f.Data))
-		for _, s := range said {
+		for _, s := range printed {
 			if f.Path != "LICENSE" && strings.Contains(ours, s) {
 				found = append(found, f.Path+":"+s)
 			}

@@ -126,8 +126,8 @@ func (u unit) compile(t *testing.T, defined ...string) (string, error) {
 // pythonFlags are the flags for Python headers; empty without them.
 func pythonFlags(t *testing.T) []string {
 	t.Helper()
-	ask := "import sysconfig; print(sysconfig.get_path('include'))"
-	out, err := exec.Command(testtool.RequirePython(t), "-c", ask).Output()
+	query := "import sysconfig; print(sysconfig.get_path('include'))"
+	out, err := exec.Command(testtool.RequirePython(t), "-c", query).Output()
 	require.NoError(t, err)
 	include := strings.TrimSpace(string(out))
 	if !exists(filepath.Join(include, "Python.h")) {

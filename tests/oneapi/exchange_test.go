@@ -64,5 +64,5 @@ func TestDpnp(t *testing.T) {
 	cmd.Env = environ(append(env, "PYTHONPATH="+packages[0], "PYTHONDONTWRITEBYTECODE=1")...)
 	out, err := cmd.CombinedOutput()
 	require.Error(t, err, "it detects differences")
-	assert.Contains(t, string(out), "the ids of devices are SYCL's, which Level Zero does not know")
+	assert.Contains(t, string(out), "the ids of devices are SYCL's, which Level Zero does not report")
 }

@@ -37,7 +37,7 @@ func TestGo(t *testing.T) {
 	cmd := exec.Command("./run-level-zero.sh", program)
 	out := output(t, cmd, "L0ROOT="+levelZero(t)+"/root", "HIER=COMPOSITE")
 	assert.True(t, testkit.Fits(append(inGo("2", "false",
-		"oneapi: set_device_ids: no device has an id; give NULL, in Go nil, if no other library of the program uses SYCL"),
+		"oneapi: set_device_ids: no device has an id; pass NULL, in Go nil, if no other library of the program uses SYCL"),
 		"false true"), out), "%q", out)
 	out = output(t, exec.Command(program), "LD_LIBRARY_PATH="+standin(t, "-DNOGPU"))
 	assert.Equal(t,

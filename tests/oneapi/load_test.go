@@ -26,28 +26,28 @@ var starts = []struct {
 	want          string
 }{
 	{[]string{"-DSTART=0x78000001"}, nil,
-		`4 2013265921 oneapi: the loader is there, and starts no driver: ZE_RESULT_ERROR_UNINITIALIZED ` +
-			`\(0x78000001\): the loader found no driver of a device, or the driver no device; .*`},
+		`4 2013265921 oneapi: the loader was found, but no driver starts: ZE_RESULT_ERROR_UNINITIALIZED ` +
+			`\(0x78000001\): the loader found no driver, or the driver no device; .*`},
 	{[]string{"-DSTART=0x70010000"}, nil,
-		`5 1879113728 oneapi: .*: ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS \(0x70010000\): this user may not ` +
-			`open the device; .*`},
+		`5 1879113728 oneapi: .*: ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS \(0x70010000\): this user has ` +
+			`no access to the device; .*`},
 	{[]string{"-DSTART=0x70020000"}, nil,
-		`5 1879179264 oneapi: .*: ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE \(0x70020000\): something that the ` +
-			`driver depends on .*`},
+		`5 1879179264 oneapi: .*: ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE \(0x70020000\): a dependency ` +
+			`of the driver is not installed.*`},
 	{[]string{"-DNOGPU"}, nil,
 		`4 0 oneapi: Level Zero has started but found no GPU: none is installed, or ZE_AFFINITY_MASK hides it`},
 	{[]string{"-DNOCONTEXT"}, nil,
-		`5 0 oneapi: the driver gives no default context, under which libraries share memory`},
+		`5 0 oneapi: the driver has no default context, in which libraries share memory`},
 	{[]string{"-DVERSION=65545"}, nil,
-		`3 0 oneapi: the driver serves version 1\.9 of Level Zero, and 1\.14 is the oldest that is used; update ` +
+		`3 0 oneapi: the driver supports version 1\.9 of Level Zero, but 1\.14 or newer is required; update ` +
 			`Intel's Level Zero loader and the driver of the GPU`},
 	{[]string{"-DBROKEN=0", "-DOLD=1"}, nil,
 		`22 1879048193 oneapi: the devices of a driver: ZE_RESULT_ERROR_DEVICE_LOST \(0x70000001\): .*`},
 	{[]string{"-DOLD=0", "-DBROKEN=1"}, nil,
-		`3 0 oneapi: the driver serves version 1\.4 of Level Zero, and 1\.14 is the oldest that is used; .*`},
+		`3 0 oneapi: the driver supports version 1\.4 of Level Zero, but 1\.14 or newer is required; .*`},
 	{[]string{"-DzeDriverGetDefaultContext=zeOther"}, nil,
 		`3 0 oneapi: the loader lacks zeDriverGetDefaultContext, of version 1\.14 of Level Zero; update .*`},
-	{[]string{"-DzeInit=zeOther"}, nil, `3 0 oneapi: the library has no function zeInit, so it is not a loader; install .*`},
+	{[]string{"-DzeInit=zeOther"}, nil, `3 0 oneapi: the library does not export zeInit: it is not the loader; install .*`},
 }
 
 func TestEachErrorAtTheStartHasItsText(t *testing.T) {
@@ -63,7 +63,7 @@ func TestEachErrorAtTheStartHasItsText(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "libze_loader.so.1"), []byte("not a library"), 0o600))
 	})
 	assert.Regexp(t,
-		`^probe 1 0 oneapi: the loader of Level Zero is not installed, or not where .*: .*(invalid ELF `+
+		`^probe 1 0 oneapi: the loader of Level Zero is not installed, or not in the library path: .* .*(invalid ELF `+
 			`header|file too short); install`, on(t, text, "probe")[0])
 }
 
@@ -90,7 +90,7 @@ func TestADeviceThatFailsKeepsItsPosition(t *testing.T) {
 	assert.True(t, testkit.Fits([]string{"probe ok 65551 2", "ids ok", "id ok 0", "id ok 2",
 		`alloc 9 0 oneapi: allocate: no device of Level Zero has the id 1; .*`}, out), "%q", out)
 	out = on(t, standin(t, "-DLOST=2", "-DOLD=0"), "probe")
-	assert.True(t, testkit.Fits([]string{`probe 3 0 oneapi: the driver serves version 1\.4 .*`}, out), "%q", out)
+	assert.True(t, testkit.Fits([]string{`probe 3 0 oneapi: the driver supports version 1\.4 .*`}, out), "%q", out)
 	out = on(t, standin(t, "-DMUTE=0"), "probe", "ids", "id:0")
 	assert.True(t, testkit.Fits([]string{"probe ok 65551 1", "ids ok", "id ok 2"}, out), "%q", out)
 	out = on(t, standin(t, "-DMUTE=0", "-DLOST=2"), "probe")
@@ -102,7 +102,7 @@ func TestADeviceThatFailsKeepsItsPosition(t *testing.T) {
 func TestAChildOfForkIsTold(t *testing.T) {
 	out := on(t, standin(t), "probe", "ids", "alloc:0:4", "log", "fork", "count", "alloc:0:4", "delete:0", "log")
 	require.Len(t, out, 7)
-	assert.Contains(t, out[4], "count 6 0 oneapi: Level Zero was started before this process was forked off")
+	assert.Contains(t, out[4], "count 6 0 oneapi: Level Zero was started before this process was forked")
 	assert.Contains(t, out[5], "alloc 6 0 oneapi: Level Zero was started before")
 	assert.Equal(t, "log ", out[6], "the deleter does not call the parent's driver")
 	assert.Equal(t, []string{"count ok 3"}, on(t, standin(t), "fork", "count"),

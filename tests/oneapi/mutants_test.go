@@ -115,7 +115,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 		"between devices that reach each other"},
 	{"levelzero_copy.h", "if (!code) code = levelzero_finish_copy(0, stream, bytes, 1, error);", "",
 		"between others, through the host"},
-	{"levelzero_copy.h", "\tfree(room);\n", "", "between others, through the host"},
+	{"levelzero_copy.h", "\tfree(buffer);\n", "", "between others, through the host"},
 }
 
 // found returns a scenario by its name.
@@ -220,7 +220,7 @@ func TestEachGuardOfTheStartIsMissed(t *testing.T) {
 		{"levelzero_pointer.h", "levelzero.roots[i].listed", "(int32_t)i", []string{"-DOLD=0"},
 			[]string{"probe", "ids", "id:0"}, "id ok 2"},
 		{"levelzero_load.h", "first ? &unread : error", "error", []string{"-DOLD=0", "-DBROKEN=1"},
-			[]string{"probe"}, "probe 3 0 oneapi: the driver serves"},
+			[]string{"probe"}, "probe 3 0 oneapi: the driver supports"},
 		{"device_error.h", "if (error) *error = *first;", "", []string{"-DNOGPU"}, []string{"probe"},
 			"probe 4 0 oneapi"},
 		{"levelzero_load.h", "const int32_t listed = levelzero.listed++;\n\tif (result) return",

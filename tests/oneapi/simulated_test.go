@@ -57,14 +57,11 @@ func TestSimulatedHierarchies(t *testing.T) {
 	simulates(t)
 	for hierarchy, want := range map[string][]string{
 		"COMPOSITE": {"probe ok 65551 2", "ids ok", "id ok 1", `info ok 14 1 1 \+0 64`, `info ok 14 0 0 \+0 64`,
-			`info 24 0 oneapi: pointer_attributes: the memory 0x\w+ is shared with the host, and a device's own ` +
-				`alone ` +
-				`is taken here; .*`},
+			`info 24 0 oneapi: pointer_attributes: the memory 0x\w+ is shared with the host, but only device memory is accepted here; .*`},
 		"FLAT": {"probe ok 65551 4", "ids ok", "id ok 1", `info ok 14 1 1 \+0 64`, `info ok 14 0 0 \+0 64`,
 			`info 24 .*`},
 		"COMBINED": {"probe ok 65551 4", "ids ok", "id ok 1", `info ok 14 1 1 \+0 64`,
-			`info 9 0 oneapi: pointer_attributes: the memory 0x\w+: its device is not listed, as a card is not where ` +
-				`its tiles are; ZE_FLAT_DEVICE_HIERARCHY is COMBINED`, `info 24 .*`},
+			`info 9 0 oneapi: pointer_attributes: the memory 0x\w+: its device is not listed, because its tiles are; ZE_FLAT_DEVICE_HIERARCHY is COMBINED`, `info 24 .*`},
 	} {
 		t.Run(hierarchy, func(t *testing.T) {
 			part, card := "", "0"
@@ -88,11 +85,11 @@ func TestSimulatedMemory(t *testing.T) {
 			"make:host:0", "info:p1", "~info:p1", "delete:0"},
 			[]string{"ids ok", "alloc ok 14 1 4 1 data", `info ok 14 1 1 \+8 16`, `info ok 1 0 -1 \+-1 0`,
 				`info ok 14 1 1 \+0 64`,
-				`info 24 0 .* is the host's, and a device's own alone is taken here; .*`, `info ok 14 0 -1 \+0 64`}},
+				`info 24 0 .* is the host's, but only device memory is accepted here; .*`, `info ok 14 0 -1 \+0 64`}},
 		{"numbered as SYCL does",
 			[]string{"alloc:0:4", "ids:3:1", "count", "id:0", "id:1", "alloc:3:4", "info:t0", "make:device:1:0",
 				"info:p0", "alloc:0:4"},
-			[]string{`alloc 25 0 oneapi: allocate: the ids of devices are SYCL's, which Level Zero does not know; .*`,
+			[]string{`alloc 25 0 oneapi: allocate: the ids of devices are SYCL's, which Level Zero does not report; .*`,
 				"ids ok", "count ok 2", "id ok 3", "id ok 1",
 				"alloc ok 14 3 4 1 data", `info ok 14 3 0 \+0 16`, `info ok 14 1 1 \+0 64`,
 				`alloc 9 0 oneapi: allocate: no device of Level Zero has the id 0; there are 2, and ` +
@@ -103,7 +100,7 @@ func TestSimulatedMemory(t *testing.T) {
 		{"imported", []string{"ids", "make:device:1:1", "import:1:p0:64", "import:0:p0:64", "drop:0:1",
 			"import:1:p0:64", "import:1:h:64"},
 			[]string{"ids ok", `import ok 14 1 1 \+0 64`,
-				`import 16 0 oneapi: check_tensor: the tensor says device 0, and the memory 0x\w+ is of device 1 in ` +
+				`import 16 0 oneapi: check_tensor: the tensor declares device 0, but the memory 0x\w+ is of device 1 in ` +
 					`the order of SYCL`,
 				`import 16 0 oneapi: check_tensor: the tensor: 0x\w+ is not memory under the default context of a ` +
 					`platform; it was freed, or .*`, `import 16 .*`}},
@@ -113,10 +110,10 @@ func TestSimulatedMemory(t *testing.T) {
 			[]string{"ids ok", "alloc ok .*", "order ok", "order ok", "order ok", "keep ok", "finish ok",
 				"finish ok", "finish ok",
 				`order 11 0 oneapi: stream_wait: the consumer's stream: the stream 0x\w+ is of device 0 of Level ` +
-					`Zero, and device 1, its number 1, was expected`,
+					`Zero; expected device 1, its number 1`,
 				`finish 13 0 oneapi: stream_synchronize: the stream 0x\w+ belongs to a context that the program created, .*`,
-				`finish 12 0 oneapi: stream_synchronize: the command list 0x\w+ is recorded, to be executed later; an ` +
-					`immediate one is needed`}},
+				`finish 12 0 oneapi: stream_synchronize: the command list 0x\w+ is not an ` +
+					`immediate one, as required`}},
 		{"without memory", []string{"ids", "alloc:0:1000000000000000", "alloc:0:0", "delete:0"},
 			[]string{"ids ok",
 				`alloc 19 2013265929 oneapi: allocate: 4000000000000000 bytes on device 0: ` +
@@ -153,8 +150,8 @@ func TestTheLoaderAlone(t *testing.T) {
 				append([]string{"--library-path", lib}, cmd.Args...)...)
 		}
 		out := output(t, cmd, "LD_LIBRARY_PATH="+lib, "ZE_ENABLE_ALT_DRIVERS=/nothing")
-		want := `4 2013265921 oneapi: the loader is there, and starts no driver: ZE_RESULT_ERROR_UNINITIALIZED ` +
-			`\(0x78000001\): the loader found no driver of a device, .*`
+		want := `4 2013265921 oneapi: the loader was found, but no driver starts: ZE_RESULT_ERROR_UNINITIALIZED ` +
+			`\(0x78000001\): the loader found no driver, .*`
 		assert.True(t, testkit.Fits([]string{"mapped 0 global 0", "probe " + want, "count " + want, "alloc " + want,
 			"info " + want, "mapped 1 global 0"}, out), "%s %q", loader, out)
 	}
@@ -172,7 +169,7 @@ func TestWithoutALoaderTheFirstErrorIsRepeated(t *testing.T) {
 	for _, line := range out[:12] {
 		_, text, _ := strings.Cut(line, " ")
 		assert.Equal(t,
-			"1 0 oneapi: the loader of Level Zero is not installed, or not where libraries are found: "+
+			"1 0 oneapi: the loader of Level Zero is not installed, or not in the library path: "+
 				"libze_loader.so.1: cannot open "+
 				"shared object file: No such file or directory; install Intel's Level Zero loader and the driver of "+
 				"the GPU", text)

@@ -63,30 +63,26 @@ var pointers = []scenario{
 		[]string{`info ok 14 1 1 \+0 64`}},
 	{"of another driver", []string{"make:device:2", "info:p0", "drop:0:2"}, []string{`info ok 14 2 2 \+0 64`}},
 	{"shared", []string{"make:shared:1:0", "info:p0", "~info:p0", "drop:0:1"},
-		[]string{`info 24 0 oneapi: pointer_attributes: the memory 0x\w+ is shared with the host, .*; allocate ` +
-			`it so, ` +
-			`or ask the table that takes every kind`, `info ok 14 1 1 \+0 64`}},
+		[]string{`info 24 0 oneapi: pointer_attributes: the memory 0x\w+ is shared with the host, .*; allocate device memory, or use the table that accepts every kind`, `info ok 14 1 1 \+0 64`}},
 	{"the host's, pinned", []string{"make:host:2", "info:p0", "~info:p0", "drop:0:2"},
-		[]string{`info 24 0 .* is the host's, and a device's own alone is taken here; .*`, `info ok 14 2 -1 \+0 64`}},
+		[]string{`info 24 0 .* is the host's, but only device memory is accepted here; .*`, `info ok 14 2 -1 \+0 64`}},
 	{"of another context", []string{"make:other:0", "info:p0"}, []string{`info ok 1 0 -1 \+-1 0`}},
 	{"null", []string{"info:n"},
-		[]string{`info 7 0 oneapi: pointer_attributes: NULL in the place of the address; an empty tensor is ` +
-			`where its ` +
-			`maker says`}},
+		[]string{`info 7 0 oneapi: pointer_attributes: NULL instead of the address; the device of an empty tensor is the declared one`}},
 	{"when the driver fails", []string{"inject:zeMemGetAllocProperties:0x70000001", "info:h"},
 		[]string{`info 22 1879048193 oneapi: pointer_attributes: the memory 0x\w+: ZE_RESULT_ERROR_DEVICE_LOST ` +
-			`\(0x70000001\): the device hung, was reset or taken away; .*`}},
+			`\(0x70000001\): the device hung, was reset or removed; .*`}},
 	{"when the driver fails to tell bounds",
 		[]string{"alloc:0:4", "inject:zeMemGetAddressRange:0x1234", "info:t0", "inject:zeMemGetAddressRange:0",
 			"delete:0"},
 		[]string{"alloc ok .*",
-			`info 23 4660 .*: an error \(0x1234\): Level Zero's documentation tells of it by the number`}},
+			`info 23 4660 .*: an error \(0x1234\): Level Zero's documentation lists the number`}},
 }
 
 var imports = []scenario{
 	{"as it says", []string{"make:device:1:0", "import:1:p0:64", "drop:0:1"}, []string{`import ok 14 1 1 \+0 64`}},
 	{"of another device than it says", []string{"make:device:1:0", "import:0:p0:64", "import:7:p0:64", "drop:0:1"},
-		[]string{`import 16 0 oneapi: check_tensor: the tensor says device 0, and the memory 0x\w+ is of device 1 in ` +
+		[]string{`import 16 0 oneapi: check_tensor: the tensor declares device 0, but the memory 0x\w+ is of device 1 in ` +
 			`the order of SYCL`,
 			`import 9 0 oneapi: check_tensor: the tensor: no device of Level Zero has the id 7; there are 3, and ` +
 				`ZE_FLAT_DEVICE_HIERARCHY is unset`}},
@@ -101,10 +97,10 @@ var imports = []scenario{
 		[]string{`import ok 14 1 -1 \+-1 0`, "import 9 .*",
 			`import 7 0 oneapi: check_tensor: a tensor with elements has no data`}},
 	{"of unknown flags", []string{"import:0:n:0:14:2", "import:0:n:0:14:3", "import:0:n:0:14:1"},
-		[]string{`import 7 0 oneapi: check_tensor: unknown flags; there is DLPACKGEN_USM_ALL_KINDS`, "import 7 .*",
+		[]string{`import 7 0 oneapi: check_tensor: unknown flags; expected DLPACKGEN_USM_ALL_KINDS`, "import 7 .*",
 			"import ok .*"}},
 	{"of another type", []string{"import:0:h:4:1", "import:0:h:4:2"},
-		[]string{`import 8 0 oneapi: check_tensor: the tensor says device type 1, and oneAPI is 14`, "import 8 .*"}},
+		[]string{`import 8 0 oneapi: check_tensor: the tensor declares device type 1, but oneAPI has 14`, "import 8 .*"}},
 }
 
 var numberings = []scenario{
@@ -114,26 +110,26 @@ var numberings = []scenario{
 			"ids ok", "id ok 2",
 			`id 9 0 oneapi: id: there is no device 3; there are 3, counted from 0`, "id 9 .*"}},
 	{"of what is none", []string{"ids:x", "ids:-:-:-4"},
-		[]string{`ids 9 0 oneapi: set_device_ids: 0x\w+ with the id 0; a root device and its position were expected`,
+		[]string{`ids 9 0 oneapi: set_device_ids: 0x\w+ with the id 0; expected a root device and its position`,
 			"ids 9 .*"}},
 	{"of no device", []string{"ids:-", "ids:n"},
-		[]string{`ids 7 0 oneapi: set_device_ids: no device has an id; give NULL, in Go nil, if no other library of the ` +
-			`program uses SYCL`, `ids 7 0 oneapi: set_device_ids: NULL in the place of the ids`}},
+		[]string{`ids 7 0 oneapi: set_device_ids: no device has an id; pass NULL, in Go nil, if no other library of the ` +
+			`program uses SYCL`, `ids 7 0 oneapi: set_device_ids: NULL instead of the ids`}},
 }
 
 var streamsByNumber = []scenario{
 	{"None and handles", []string{"stream:14:1:none", "stream:14:1:-1", "stream:14:1:94000000000"},
 		[]string{"stream ok 0 1 0", "stream ok 0 1 1", "stream ok 94000000000 1 0"}},
 	{"rejected", []string{"stream:14:1:0", "stream:14:1:1", "stream:14:1:-2", "finish:=2:0"},
-		[]string{`stream 10 0 oneapi: stream_from_dlpack: the number 0 stands for no stream of oneAPI; a stream ` +
+		[]string{`stream 10 0 oneapi: stream_from_dlpack: the number 0 is not a stream of oneAPI; a stream ` +
 			`is None, -1, or a handle`, "stream 10 .*", "stream 10 .*",
 			`finish 10 0 oneapi: stream_synchronize: the stream 0x2 is not an object in memory`}},
 	{"of what device", []string{"stream:14:3:none", "stream:14:-1:none", "stream:2:0:none"},
 		[]string{"stream 9 .*", "stream 9 .*",
-			`stream 8 0 oneapi: stream_from_dlpack: device type 2; the streams of oneAPI are those of type 14`}},
+			`stream 8 0 oneapi: stream_from_dlpack: device type 2; the streams of oneAPI have type 14`}},
 	{"current", []string{"current:n:0", "current:t:0", "current:t:1", "current:c:2", "current:c:1", "current:n:5"},
 		[]string{"current ok 0", "current ok 4096", "current ok 0", "current ok 8194",
-			`current 10 0 oneapi: current_work_stream: the program's callback gave the error 77`, "current 9 .*"}},
+			`current 10 0 oneapi: current_work_stream: the program's callback returned the error 77`, "current 9 .*"}},
 }
 
 var order = []scenario{
@@ -168,14 +164,13 @@ var order = []scenario{
 			`for each other; finish the producer's stream`}},
 	{"a stream of another device", []string{"open:order:1:0", "order:s0:0:0:0", "order:0:0:s0:0", "order:s0:1:0:1"},
 		[]string{`order 11 0 oneapi: stream_wait: the consumer's stream: the stream 0x\w+ is of device 1 of ` +
-			`Level Zero, and device 0, its number 0, was expected`,
+			`Level Zero; expected device 0, its number 0`,
 			`order 11 0 oneapi: stream_wait: the producer's stream: .*`, "order ok"}},
 	{"a stream of another context", []string{"open:other:0", "finish:s0:0"},
 		[]string{`finish 13 0 oneapi: stream_synchronize: the stream 0x\w+ belongs to a context that the program created, not to ` +
 			`the driver's default one, which libraries share; create it there`}},
 	{"a list that is recorded", []string{"open:recorded:0", "order:s0:0:0:0"},
-		[]string{`order 12 0 oneapi: stream_wait: the consumer's stream: the command list 0x\w+ is recorded, to ` +
-			`be executed later; an immediate one is needed`}},
+		[]string{`order 12 0 oneapi: stream_wait: the consumer's stream: the command list 0x\w+ is not an immediate one, as required`}},
 	{"a handle that the driver rejects",
 		[]string{"open:order:0", "inject:zeCommandListIsImmediate:0x78000005", "finish:s0:0"},
 		[]string{`finish 10 2013265925 oneapi: stream_synchronize: the stream 0x\w+: ZE_RESULT_ERROR_INVALID_NULL_HANDLE ` +
@@ -211,12 +206,12 @@ var allocations = []scenario{
 		[]string{"alloc 9 .*", "alloc 9 .*", `alloc 8 0 oneapi: allocate: device type 1; oneAPI has the type 14`,
 			"alloc 8 .*"}},
 	{"too large", []string{"alloc:0:9000000000000000000", "alloc:0:-1", "alloc:0:9000000000", "alive"},
-		[]string{`alloc 7 0 oneapi: allocate: 9000000000000000000 elements of 32 bits are more than can be addressed`,
+		[]string{`alloc 7 0 oneapi: allocate: 9000000000000000000 elements of 32 bits exceed the address space`,
 			`alloc 7 .*extent -1`,
 			`alloc 19 2013265929 oneapi: allocate: 36000000000 bytes on device 0: ZE_RESULT_ERROR_UNSUPPORTED_SIZE ` +
-				`\(0x78000009\): the device does not allocate as much at once`, "alive 0"}},
+				`\(0x78000009\): the allocation exceeds the device's limit`, "alive 0"}},
 	{"without memory", []string{"inject:zeMemAllocDevice:0x70000003", "alloc:0:4"},
-		[]string{`alloc 19 1879048195 .*: the device does not have enough memory left`}},
+		[]string{`alloc 19 1879048195 .*: the device is out of memory`}},
 	{"freed by a call", []string{"alloc:0:4", "free:0", "free:n", "free:x", "keep:x:0:0", "alive"},
 		[]string{"alloc ok .*", "free ok", "free ok",
 			`free 18 0 oneapi: deallocate: the tensor was allocated by another library; call its own deleter`,
@@ -285,20 +280,20 @@ var copies = []scenario{
 	{"of another device than is said",
 		[]string{"alloc:1:4", "copy:14:0:t0:1:0:h:16@0@0", "copy:1:0:t0:14:1:t0:16@0@0", "delete:0"},
 		[]string{"alloc ok .*",
-			`copy 16 0 oneapi: copy: the destination says device 0, and the memory 0x\w+ is of device 1 in the ` +
+			`copy 16 0 oneapi: copy: the destination declares device 0, but the memory 0x\w+ is of device 1 in the ` +
 				`order of SYCL`,
-			`copy 16 0 oneapi: copy: the destination says that 0x\w+ is the host's, and it is memory of device 1`}},
+			`copy 16 0 oneapi: copy: the destination declares 0x\w+ as host memory, but it is memory of device 1`}},
 	{"beyond the end", []string{"alloc:1:4", "copy:14:1:t0+1:1:0:h:16@0@1", "delete:0"},
 		[]string{"alloc ok .*",
-			`copy 16 0 oneapi: copy: the destination has 16 bytes at 0x\w+, and its memory, of 16, ends before`}},
+			`copy 16 0 oneapi: copy: the destination has 16 bytes at 0x\w+, beyond the end of its memory of 16 bytes`}},
 	{"of the host alone, or of another type", []string{"copy:1:0:h:1:0:h+64:16@0@0", "copy:2:0:h:1:0:h:16@0@0"},
 		[]string{`copy 8 0 oneapi: copy: neither tensor is in memory of oneAPI`,
-			`copy 8 0 oneapi: copy: the destination says device type 2; oneAPI copies between 14 and 1`}},
+			`copy 8 0 oneapi: copy: the destination declares device type 2; oneAPI copies between 14 and 1`}},
 	{"that is not compact", []string{"copy:1:0:h:1:0:h:16@0@0x"},
-		[]string{`copy 17 0 oneapi: copy: the source is not compact; make it so first`}},
+		[]string{`copy 17 0 oneapi: copy: the source is not compact; make it compact first`}},
 	{"of no memory", []string{"alloc:0:4", "copy:14:0:t0:1:0:n:16@0@0", "copy:1:0:n:14:0:t0:16@0@0", "delete:0"},
-		[]string{"alloc ok .*", "copy 7 0 oneapi: copy: the source has elements and no data",
-			"copy 7 0 oneapi: copy: the destination has elements and no data"}},
+		[]string{"alloc ok .*", "copy 7 0 oneapi: copy: the source has elements but no data",
+			"copy 7 0 oneapi: copy: the destination has elements but no data"}},
 	{"on no stream", []string{"copy:1:0:h:1:0:h:16@-@0"}, []string{`copy 10 .*`}},
 	{"that fails", []string{"alloc:1:4", "inject:zeCommandListAppendMemoryCopy:0x70000001",
 		"copy:14:1:t0:1:0:h:16@0@1", "delete:0"},
@@ -343,8 +338,8 @@ func TestTheDeleterAtExit(t *testing.T) {
 func TestWithoutANumbering(t *testing.T) {
 	out := on(t, standin(t), "probe", "log", "count", "info:h", "make:device:0", "info:p0", "id:0", "alloc:0:4",
 		"stream:14:0:none", "import:0:p0:4", "finish:0:0", "drop:0:0")
-	want := `25 0 oneapi: .*: the ids of devices are SYCL's, which Level Zero does not know; set ` +
-		`ONEAPI_DEVICE_SELECTOR=level_zero:\*, tell the ids by dlpackgen_usm\(\)->number, .*`
+	want := `25 0 oneapi: .*: the ids of devices are SYCL's, which Level Zero does not report; set ` +
+		`ONEAPI_DEVICE_SELECTOR=level_zero:\*, pass the ids to dlpackgen_usm\(\)->set_device_ids, .*`
 	assert.True(t, testkit.Fits([]string{"probe ok 65551 3", startLog, "count ok 3", `info ok 1 0 -1 \+-1 0`,
 		"info " + want, "id " + want, "alloc " + want, "stream " + want, "import " + want, "finish " + want}, out),
 		"%q", out)

@@ -85,14 +85,15 @@ def test_gradients_do_not_change_sentences():
 
 
 def test_what_paddle_has_no_tensor_for():
-    text = "rms_norm(): argument 'x' (1st): expected a tensor of Paddle, got ndarray: convert it by paddle.to_tensor()"
+    text = "expected a tensor of Paddle, got ndarray: convert it with paddle.to_tensor()"
+    text = f"rms_norm(): argument 'x' (1st): {text}"
     raises(TypeError, text, kernels_paddle.rms_norm, np.ones((3, 8)), W)
     paddle.enable_static()
     try:
         with paddle.static.program_guard(paddle.static.Program()):
-            text = "ramp(): argument 'n' (1st): expected int, got a value of the graph: pass a number of Python"
+            text = "ramp(): argument 'n' (1st): expected int, got a graph value: pass a Python number"
             raises(TypeError, text, kernels_paddle.ramp, paddle.static.data("n", [], "int64"))
-            text = "rms_norm(): argument 'eps' (4th): expected float, got a value of the graph: pass a number of Python"
+            text = "rms_norm(): argument 'eps' (4th): expected float, got a graph value: pass a Python number"
             x, w = traced(np.ones((3, 8))), traced(W)
             raises(TypeError, text, kernels_paddle.rms_norm, x, w, None, paddle.static.data("e", [], "float64"))
     finally:

@@ -47,7 +47,7 @@ def test_a_registered_table_comes_first():
         checked.enroll(kind, 0)
     with raises(BufferError, "this exchange table cannot be used: a required function of the exchange table is NULL"):
         checked.enroll(kind, untrusted.address(untrusted.table(4)))
-    with raises(TypeError, "an exchange table is for a type, not for an object of int"):
+    with raises(TypeError, "expected a type for the exchange table, got an object of int"):
         checked.enroll(5, untrusted.address(untrusted.table(0)))
 
 
@@ -83,7 +83,7 @@ def test_a_registered_table_is_not_trusted():
 
 def test_as_many_tables_as_there_is_room_for():
     kinds = []
-    with raises(RuntimeError, "no room for an exchange table: 16 at most"):
+    with raises(RuntimeError, "too many exchange tables: at most 16"):
         for i in range(17):
             kinds.append(type("T", (Wrong,), {}))
             checked.enroll(kinds[-1], untrusted.address(untrusted.table(0)))
@@ -146,14 +146,14 @@ def test_what_is_owned():
 
 def test_tables_that_fail():
     for fault, text in [
-        ("own silently", "its exchange table did not give a tensor"),
-        ("own nothing", "its exchange table gave no tensor"),
+        ("own silently", "its exchange table returned no tensor"),
+        ("own nothing", "its exchange table returned no tensor"),
     ]:
         with frees_all(), raises(BufferError, "f(): argument 'a' (1st): " + text):
             write(Tabled(2, fault=fault))
     with frees_all(), raises(BufferError, "f(): argument 'a' (1st): Tabled was not exported: left behind"):
         write(Tabled(2, fault="own and raise"))
-    with frees_all(), raises(BufferError, "its exchange table gave a tensor of another major version of DLPack"):
+    with frees_all(), raises(BufferError, "its exchange table returned a tensor of another major version of DLPack"):
         write(Tabled(2, major=2))
     for fault in "borrow silently", "borrow and raise":
         with calls(borrow=1, own=1), frees_all():
@@ -196,7 +196,7 @@ def test_what_dlpack_answers():
         ):
             read(Gives(answer))
     with frees_all():
-        with raises(BufferError, "its tensor is of DLPack 2.0, and 1.3 was asked for"):
+        with raises(BufferError, "its tensor has DLPack version 2.0, expected 1.3"):
             read(Gives(untrusted.capsule(desc(2, major=2, minor=0))))
     equal(read(Gives(untrusted.capsule(desc(2, minor=9))))[0]["shape"], (2,))
     once = Gives(untrusted.capsule(desc(2)))
@@ -372,9 +372,9 @@ def test_a_careless_deleter_keeps_the_error():
     try:
         with raises(TypeError, "(2nd): expected float32, got int32"):
             function(any_tensor(), any_tensor(dtypes=[FLOAT32]))(New(2), New(2, dtype=INT32))
-        with raises(BufferError, "its tensor is of DLPack 2.3"):
+        with raises(BufferError, "its tensor has DLPack version 2.3"):
             read(New(2, major=2))
-        with raises(BufferError, "breaks the rules"):
+        with raises(BufferError, "invalid DLPack tensor"):
             checked.take(New(-1), 0)
     finally:
         untrusted.careless(0)
@@ -464,7 +464,7 @@ def test_import_functions():
             equal(checked.described(held)["flags"], READ_ONLY if kind is Old else 0)
             del held
         for x, text in [
-            (Old(2), "cannot say"),
+            (Old(2), "cannot declare it writable"),
             (New(2, flags=READ_ONLY), "read-only"),
             (Tabled(2, flags=READ_ONLY), "read-only"),
         ]:

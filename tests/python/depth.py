@@ -160,7 +160,7 @@ def ends(call, x):
     type(x).again = staticmethod(call)
     with recursion_without_limit(), frees_all():
         for _ in range(3):
-            with raises(RecursionError, "maximum recursion depth exceeded while tensors are read or made"):
+            with raises(RecursionError, "maximum recursion depth exceeded while reading or creating tensors"):
                 call(x)
 
 

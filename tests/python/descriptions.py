@@ -19,7 +19,7 @@ def test_descriptions():
             {"ndim": 2, "shape": [ANY, symbol(8)]},
             "shape[1] is -10, which is not an extent: a symbol is DLPACKGEN_DIM(0) to DLPACKGEN_DIM(7)",
         ),
-        ({"ndim": 65, "shape": [-(2**63)]}, "rank is 65, and 64 is the largest"),
+        ({"ndim": 65, "shape": [-(2**63)]}, "rank is 65; at most 64 is supported"),
         ({"ndim": 9, "shape": [-(2**63)]}, f"shape[0] is {-(2**63)}, which is not an extent"),
         ({**x, "same_dtype_as": 2}, "same_dtype_as is 2, which is not an earlier parameter, counted from 1"),
         ({**x, "same_dtype_as": 255}, "same_dtype_as is 255, which is not an earlier parameter"),
@@ -30,7 +30,7 @@ def test_descriptions():
         ({**x, "dtypes": [FLOAT32, 2]}, "dtypes[1] is 2, which is not a dtype such as DLPACKGEN_DTYPE_FLOAT32"),
         ({**x, "dtypes": [dtype(2, 0)]}, "dtypes[0] is 65538, which is not a dtype"),
         ({**x, "devices": [CPU, -2]}, "devices[1] is -2, which is not a device type"),
-        ({**x, "name": "a"}, "name is that of parameter 1"),
+        ({**x, "name": "a"}, "name is also that of parameter 1"),
     ]:
         for arguments in (New(2), New(2), New(2)), (own, own, own), (), (5, "x", None, None):
             with raises(SystemError, f"f(): argument '{wrong.get('name', 'b')}' (2nd): its {text}"):
@@ -41,9 +41,9 @@ def test_descriptions():
         with raises(SystemError, f"its {text}"):
             described(x, wrong)(own, own)  # may pass the fast check
     for field in "same_dtype_as", "same_shape_as":
-        with raises(SystemError, f"f(): argument 'b' (2nd): its {field} is 1, and that parameter is not a tensor"):
+        with raises(SystemError, f"f(): argument 'b' (2nd): its {field} is 1, but that parameter is not a tensor"):
             described({"kind": INT}, {**x, field: 1})(5, New(2))
-    with raises(SystemError, "f(): argument 'stream' (1st): its name is that of the argument which takes_stream adds"):
+    with raises(SystemError, "f(): argument 'stream' (1st): its name is also that of the argument that takes_stream adds"):
         described({**x, "name": "stream"}, takes_stream=1)(New(2))
     described(
         {**x, "ndim": 8, "shape": [symbol(n) for n in range(8)]},
@@ -53,11 +53,11 @@ def test_descriptions():
 
 def test_functions_that_are_misdescribed():
     for what, at, text in [
-        (0, 33, "f() has 33 parameters, and 32 is the most"),
-        (0, 255, "f() has 255 parameters, and 32 is the most"),
+        (0, 33, "f() has 33 parameters; at most 32 are supported"),
+        (0, 255, "f() has 255 parameters; at most 32 are supported"),
         (0, 9, "f() has 9 parameters, but its call has room for 8: pass its parameters to DLPACKGEN_CALL"),
         (1, 0, "a function has no name"),
-        (2, 0, "f() has 2 parameters, and no table of them"),
+        (2, 0, "f() has 2 parameters, but no table of them"),
         (3, 1, "f(): parameter 2 has no name"),
         (4, 1, "f(): parameter 2 has no name"),
     ]:

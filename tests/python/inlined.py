@@ -89,7 +89,7 @@ def test_the_same_outcome():
 @trusted(Known)
 def test_names_and_numbers():
     x = Known(3)
-    equal(same(3, -1, 1 << 80)[:2], (OverflowError, f"f(): argument 'b' (2nd): int64 does not hold {1 << 80}"))
+    equal(same(3, -1, 1 << 80)[:2], (OverflowError, f"f(): argument 'b' (2nd): int64 cannot represent {1 << 80}"))
     equal(same(0, x)[:2], (TypeError, "f(): argument 'b' (2nd): it is missing"))
     equal(same(2, x)[1], 7)
     for which in range(4):

@@ -64,7 +64,7 @@ def test_a_table_without_a_module():
     equal(type(wraps(table)), other.Tensor)
     del other
     gc.collect()
-    with frees_all(), raises(RuntimeError, "the module of this exchange table is gone"):
+    with frees_all(), raises(RuntimeError, "the module of this exchange table was unloaded"):
         wraps(table)
 
 

@@ -202,12 +202,12 @@ func TestEndings(t *testing.T) {
 		"daemon": "end of daemon\n",
 	}
 	for _, with := range []string{"", "numpy", "torch", "jax"} {
-		said := map[string]string{}
+		printed := map[string]string{}
 		if with == "" || !testing.Short() && testtool.Has(python, with) {
 			names := strings.Join(slices.Sorted(maps.Keys(ways)), ",")
 			out, err := script(t, python, dir, nil, append([]string{"ending.py", names}, strings.Fields(with)...)...)
 			require.NoError(t, err, out)
-			said = testkit.Verdicts(out)
+			printed = testkit.Verdicts(out)
 		}
 		for how, says := range ways {
 			t.Run(how+" "+with, func(t *testing.T) {
@@ -217,11 +217,11 @@ func TestEndings(t *testing.T) {
 				if how == "late" && with == "jax" {
 					t.Skip("jax imports a module when it is asked for a tensor, which fails while Python ends")
 				}
-				if len(said) == 0 {
+				if len(printed) == 0 {
 					t.Skip("needs " + with + ": make setup")
 				}
-				require.Contains(t, said, "ended 0 "+how, said)
-				assert.Contains(t, said["ended 0 "+how], says)
+				require.Contains(t, printed, "ended 0 "+how, printed)
+				assert.Contains(t, printed["ended 0 "+how], says)
 			})
 		}
 	}

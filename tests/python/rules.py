@@ -123,9 +123,9 @@ def test_devices():
 def test_what_is_written():
     write(New(2, 3))
     write(New(2, 3, strides=[-3, 1]))
-    with raises(BufferError, "f(): argument 'a' (1st): it is read-only, and this argument is written to"):
+    with raises(BufferError, "f(): argument 'a' (1st): it is read-only, but the parameter is writable"):
         write(New(2, flags=READ_ONLY))
-    with raises(BufferError, "f(): argument 'a' (1st): it is read-only, and this argument is written to"):
+    with raises(BufferError, "f(): argument 'a' (1st): it is read-only, but the parameter is writable"):
         write(Old(2))  # has no flags, and is therefore treated as read-only
     equal(read(Old(2))[0]["flags"], READ_ONLY)
     equal(read(New(2, flags=READ_ONLY | PADDED))[0]["flags"], READ_ONLY | PADDED)
@@ -242,7 +242,8 @@ def test_alignment():
                             frees_all(),
                             raises(
                                 BufferError,
-                                f"its data at {DATA + odd:#x} is not aligned to {bytes_of} bytes, which its elements need: make a copy",
+                                f"its data at {DATA + odd:#x} is not aligned to {bytes_of} bytes, as its elements "
+                                f"require: pass a copy",
                             ),
                         ):
                             f(kind(2, dtype=of, **place))
@@ -354,7 +355,7 @@ def test_what_the_validator_finds():
                     frees_all(),
                     raises(
                         BufferError,
-                        "f(): argument 'a' (1st): its library gave a tensor that breaks the rules of DLPack: ",
+                        "f(): argument 'a' (1st): its library returned an invalid DLPack tensor: ",
                         text,
                     ),
                 ):
@@ -372,7 +373,7 @@ def test_more_dimensions_than_are_served():
                 function(any_tensor(dtypes=[FLOAT32])),
                 lambda x: checked.take(x, 0),
             ):
-                with frees_all(), raises(BufferError, f"its {ndim} dimensions are more than the 64 that are served"):
+                with frees_all(), raises(BufferError, f"it has {ndim} dimensions; at most 64 are supported"):
                     f(kind(2, ndim=ndim))
 
 

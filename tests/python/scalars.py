@@ -105,7 +105,7 @@ def test_names_and_numbers():
         f(New(2), 1, d=2)
     with raises(TypeError, "g() got an unexpected keyword argument 'stream'"):
         f(New(2), 1, stream=2)
-    with raises(TypeError, "g() got two values for argument 'b'"):
+    with raises(TypeError, "g() got multiple values for argument 'b'"):
         f(New(2), 1, b=2)
     one = function({"kind": INT})
     with raises(TypeError, "f() takes 1 argument, got 2"):

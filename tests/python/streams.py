@@ -27,10 +27,10 @@ def asked(x):
 class Says(New):
     """A producer that declares another device than its tensor's."""
 
-    said = CPU, 0
+    declared = CPU, 0
 
     def __dlpack_device__(self):
-        return self.said
+        return self.declared
 
 
 def test_the_first_table_decides():
@@ -68,7 +68,8 @@ def test_libraries_on_two_streams():
         silent.desc = desc(2, device=CUDA)
         with raises(
             BufferError,
-            "f(): argument 'b' (2nd): its stream 0x40 on cuda:0 differs from the call's stream 0x1040, and without __dlpack__ it cannot synchronize",
+            "f(): argument 'b' (2nd): its stream 0x40 on cuda:0 differs from the call's stream 0x1040, and without "
+            "__dlpack__ it cannot synchronize",
         ):
             f(Tabled2(2, device=CUDA), silent)
         with raises(BufferError, "(2nd): its stream 0x40 on metal:0"):
@@ -151,7 +152,7 @@ def test_a_lie_about_the_device_is_rejected():
     """The declared device determines the stream that a producer receives, so a tensor on another
     device is not safe on any stream."""
     f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
-    for said, device, device_id in (
+    for declared, device, device_id in (
         ((CPU, 0), CUDA, 0),
         ((ROCM, 0), CUDA, 0),
         ((CUDA, 1), CUDA, 0),
@@ -159,21 +160,24 @@ def test_a_lie_about_the_device_is_rejected():
         ((CUDA, 0), METAL, 0),
     ):
         x = Says(2, device=device, device_id=device_id)
-        x.said = said
-        stream = {} if said[0] == CPU else {"stream": 5}
+        x.declared = declared
+        stream = {} if declared[0] == CPU else {"stream": 5}
         names = {CPU: "cpu", CUDA: "cuda", ROCM: "rocm", METAL: "metal"}
-        text = f"its __dlpack_device__() declared {names[said[0]]}:{said[1]}, but its __dlpack__() returned a tensor on {names[device]}:{device_id}"
+        text = (
+            f"its __dlpack_device__() declared {names[declared[0]]}:{declared[1]}, "
+            f"but its __dlpack__() returned a tensor on {names[device]}:{device_id}"
+        )
         with frees_all(), raises(BufferError, "f(): argument 'a' (1st): " + text):
             f(x, **stream)
-    x.said = ROCM, 0
+    x.declared = ROCM, 0
     x.desc["device"] = CUDA
     with raises(BufferError, "declared rocm:0, but its __dlpack__() returned a tensor on cuda:0"):
         f(x, stream=0)
-    for said in (CUDA + 2**32, 0), (CUDA, 2**32), (CUDA, -(2**32)):
-        x.said = said
+    for declared in (CUDA + 2**32, 0), (CUDA, 2**32), (CUDA, -(2**32)):
+        x.declared = declared
         with raises(
             BufferError,
-            f"f(): argument 'a' (1st): its __dlpack_device__ gave ({said[0]}, {said[1]}), which is not a device",
+            f"f(): argument 'a' (1st): its __dlpack_device__() returned ({declared[0]}, {declared[1]}), which is not a device",
         ):
             f(x, stream=5)
 
@@ -181,13 +185,13 @@ def test_a_lie_about_the_device_is_rejected():
 def test_a_stream_that_nobody_needs_in_the_end():
     """Pinned memory: its producer declares it, but returns a CPU tensor."""
     x = Says(2)
-    x.said = CUDA, 0
+    x.declared = CUDA, 0
     f = function(any_tensor(), any_tensor(optional=1), takes_stream=1)
     with raises(ValueError, "f(): argument 'stream': all tensors are on the CPU"):
         f(x, stream=5)
 
     class Moves(Says):
-        said = CUDA, 0
+        declared = CUDA, 0
 
         def __dlpack__(self, **asked):
             other.desc = desc(2, device=then[0], device_id=then[1])
@@ -231,12 +235,13 @@ def test_streams():
         for g in f, read:
             with raises(
                 BufferError,
-                "f(): argument 'a' (1st): it has no __dlpack_device__(), but its __dlpack__() returned a tensor on cuda:0 without a stream",
+                "f(): argument 'a' (1st): it has no __dlpack_device__(), but its __dlpack__() returned a tensor on "
+                "cuda:0 without a stream",
             ):
                 g(silent(2, device=CUDA))
         read(silent(2))
         untrusted.set_stream(2**64 - 1)
-        with raises(RuntimeError, "f(): argument 'a' (1st): its library does not tell its stream"):
+        with raises(RuntimeError, "f(): argument 'a' (1st): its library does not report its current stream"):
             f(Tabled(2, **on_cuda))
     finally:
         untrusted.set_stream(0)
@@ -269,17 +274,18 @@ def test_a_stream_that_is_passed():
             for kind in New, Tabled:
                 with raises(
                     ValueError,
-                    f"f(): argument 'stream': {number} is rejected on {where}, where {int(device == CUDA)} is the default stream",
+                    f"f(): argument 'stream': {number} is invalid on {where}, where {int(device == CUDA)} is the "
+                    f"default stream",
                 ):
                     f(kind(2, device=device), stream=number)
-        with raises(ValueError, "f(): argument 'stream': expected a number that is not negative, got -1"):
+        with raises(ValueError, "f(): argument 'stream': expected a non-negative number, got -1"):
             f(New(2, device=CUDA), stream=-1)
         with raises(ValueError, "f(): argument 'stream': all tensors are on the CPU, which has no streams"):
             f(New(2), stream=5)
         for value, name in ("x", "str"), (True, "bool"), (False, "bool"), (1.0, "float"):
             with raises(TypeError, f"f(): argument 'stream': expected int or None, got {name}"):
                 f(New(2, device=CUDA), stream=value)
-        with raises(OverflowError, f"f(): argument 'stream': {2**63} is more than 63 bits"):
+        with raises(OverflowError, f"f(): argument 'stream': {2**63} does not fit in 63 bits"):
             f(New(2, device=CUDA), stream=2**63)
     finally:
         untrusted.set_stream(0)
@@ -368,10 +374,10 @@ def test_device_answers():
     for answer in (1, 0), [1, 0], (Named.CPU, 0), (Numbered.CPU, 0), (1, None), [Named.CPU, None], (True, False):
         read(on(answer))
     for answer, text in [
-        (5, "its __dlpack_device__ gave no pair of a device type and an id"),
-        ((1,), "its __dlpack_device__ gave no pair of a device type and an id"),
-        ((1, 0, 0), "its __dlpack_device__ gave no pair of a device type and an id"),
-        ({1: 0, 2: 0}, "its __dlpack_device__ gave no pair of a device type and an id"),
+        (5, "its __dlpack_device__() did not return a device type and an id"),
+        ((1,), "its __dlpack_device__() did not return a device type and an id"),
+        ((1, 0, 0), "its __dlpack_device__() did not return a device type and an id"),
+        ({1: 0, 2: 0}, "its __dlpack_device__() did not return a device type and an id"),
         (("x", 0), "Answers was not exported: 'str' object cannot be interpreted as an integer"),
         ((Named.TEXT, 0), "Answers was not exported: 'str' object cannot be interpreted as an integer"),
         ((1.0, 0), "Answers was not exported: 'float' object cannot be interpreted as an integer"),
@@ -400,7 +406,7 @@ def vectorcall(call, given, names):
 def test_a_stream_that_is_passed_twice():
     f = function(any_tensor(), takes_stream=1)
     for first in None, 5:
-        with raises(TypeError, "f() got two values for argument 'stream'"):
+        with raises(TypeError, "f() got multiple values for argument 'stream'"):
             vectorcall(checked.run, [f.which, New(2, device=CUDA), first, 7], ("stream", "stream"))
     equal(vectorcall(checked.run, [f.which, New(2, device=CUDA), 7], ("stream",))[2], 7)
 

@@ -108,8 +108,8 @@ def test_more_elements_than_can_be_counted():
     """CuPy counts them in 64 bits that wrap around, and has an array without elements."""
     a = array(2**32, 2**32, strides=(0, 0))
     equal(a.size, 0)
-    rejected(a, BufferError, "breaks the rules of DLPack")
-    with raises(BufferError, "breaks the rules of DLPack"):
+    rejected(a, BufferError, "invalid DLPack tensor")
+    with raises(BufferError, "invalid DLPack tensor"):
         function(
             {"dtypes": [FLOAT32], "ndim": 2, "shape": [ANY, ANY], "layout": ROW_MAJOR, "devices": [CUDA]},
             takes_stream=1,
@@ -125,14 +125,14 @@ def test_dtypes():
 
 def test_what_cupys_own_export_gets_wrong():
     """It exports the bytes of the other byte order as values, and truncated strides."""
-    rejected(array(3, dtype=">f4"), BufferError, "its dtype >f4 has the other byte order")
+    rejected(array(3, dtype=">f4"), BufferError, "its dtype >f4 is not in native byte order")
     rejected(
         array(2, 3, strides=(14, 4)),
         BufferError,
         "stride 14 of dimension 0 is not a multiple of the 4 bytes of an element",
     )
     rejected(array(3, dtype="g"), BufferError, "is a long double")
-    rejected(array(3, dtype="M8[s]"), BufferError, "is a time")
+    rejected(array(3, dtype="M8[s]"), BufferError, "is a date or time")
     equal(exported, [])
 
 
@@ -158,7 +158,7 @@ def test_devices():
         equal(read(x)[1:], ((ROCM, 0), 0x40))
     with on(MANAGED, 1):
         equal(read(x)[1:], ((MANAGED, 0), 0xC0))
-    no_pair = "its __dlpack_device__ gave no pair of integers"
+    no_pair = "its __dlpack_device__() did not return a device type and an id"
     for pair, why in (None, no_pair), ((2,), no_pair), ((2, "x"), "int"), ((2**40, 0), "int"):
         original = cupy.ndarray.__dlpack_device__
         cupy.ndarray.__dlpack_device__ = lambda array: pair

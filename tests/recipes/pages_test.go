@@ -177,7 +177,7 @@ func TestPages(t *testing.T) {
 			p.withPython(t, python)
 			p.env = append(p.env, "GOWORK=off", "GOFLAGS=-trimpath",
 				"dlpackgen_DIR="+filepath.Join(golden.Root(t), "cmake"))
-			said, err := p.try("sh", "-c", script(page, outputs))
+			printed, err := p.try("sh", "-c", script(page, outputs))
 			last := ""
 			for _, f := range page {
 				switch {
@@ -186,9 +186,9 @@ func TestPages(t *testing.T) {
 				case f.lang == "text" && f.label == "output":
 					assert.True(t, hasLines(last, f.text), "line %d: got\n%s", f.line, last)
 				}
-				said += fmt.Sprintf("line %d: %s\n", f.line, last)
+				printed += fmt.Sprintf("line %d: %s\n", f.line, last)
 			}
-			require.NoError(t, err, "%s", said)
+			require.NoError(t, err, "%s", printed)
 		})
 	}
 }

@@ -54,11 +54,11 @@ var built = sync.OnceValues(func() (string, error) {
 })
 
 type buildError struct {
-	said string
-	err  error
+	printed string
+	err     error
 }
 
-func (e *buildError) Error() string { return e.err.Error() + "\n" + e.said }
+func (e *buildError) Error() string { return e.err.Error() + "\n" + e.printed }
 
 func TestMain(m *testing.M) {
 	code := m.Run()

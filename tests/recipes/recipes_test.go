@@ -210,8 +210,8 @@ func TestGoGenerate(t *testing.T) {
 	p.env = append(p.env, "GOFLAGS=-mod=mod -trimpath", "GOWORK=off", "GOPROXY=off")
 	p.run(t, "sh", "-ec", strings.ReplaceAll(howTo(t, "go-generate.md", "sh tool"), "@latest", ""))
 	p.run(t, "go", "generate", "./...")
-	said, err := testkit.Vet(p.dir, p.env, "./...")
-	require.NoError(t, err, said)
+	printed, err := testkit.Vet(p.dir, p.env, "./...")
+	require.NoError(t, err, printed)
 	p.run(t, "go", "tool", "dlpackgen", "check", "--config", "tensors/dlpackgen.yaml")
 	assert.Contains(t, p.run(t, "go", "list", "-f", "{{.Name}} {{.CgoFiles}}", "./tensors"), "tensors [")
 }

@@ -50,14 +50,14 @@ func (p *project) command(t *testing.T, name, script string) {
 	require.NoError(t, os.Chmod(p.path(name), 0o755))
 }
 
-func (p *project) setUp(t *testing.T) (said, done string) {
+func (p *project) setUp(t *testing.T) (printed, done string) {
 	t.Helper()
 	return p.run(t, "sh", "tools/setup.sh"), p.read(t, "log")
 }
 
 func TestSetUpInstallsWhatIsMissing(t *testing.T) {
-	said, done := newMachine(t, "0").setUp(t)
-	assert.Contains(t, said, "apt-get install clang ninja-build\n")
+	printed, done := newMachine(t, "0").setUp(t)
+	assert.Contains(t, printed, "apt-get install clang ninja-build\n")
 	lines := strings.Split(strings.TrimSpace(done), "\n")
 	require.Len(t, lines, 2)
 	assert.Contains(t, lines[0], "apt-get update")
@@ -67,14 +67,14 @@ func TestSetUpInstallsWhatIsMissing(t *testing.T) {
 func TestSetUpLeavesACompleteMachineAlone(t *testing.T) {
 	p := newMachine(t, "0")
 	p.command(t, "bin/dpkg-query", "echo install ok installed")
-	said, done := p.setUp(t)
+	printed, done := p.setUp(t)
 	assert.Empty(t, done)
-	assert.Equal(t, 3, strings.Count(said, "all there"))
+	assert.Equal(t, 3, strings.Count(printed, "all there"))
 }
 
 func TestSetUpWithoutRootOnlyNamesThePackages(t *testing.T) {
-	said, done := newMachine(t, "1000").setUp(t)
-	assert.Regexp(t, `not root, so not installed: clang-16\|clang .*ninja-build\n`, said)
+	printed, done := newMachine(t, "1000").setUp(t)
+	assert.Regexp(t, `not root, so not installed: clang-16\|clang .*ninja-build\n`, printed)
 	assert.Empty(t, done)
 }
 
@@ -82,10 +82,10 @@ func TestSetUpGoesOnWhenPackagesCannotBeHad(t *testing.T) {
 	p := newMachine(t, "0")
 	p.command(t, "bin/apt-get", "exit 100")
 	p.command(t, "bin/apt-cache", "true")
-	said, _ := p.setUp(t)
-	assert.Contains(t, said, "apt-get update failed")
-	assert.Contains(t, said, "no package clang-16|clang here")
-	assert.Contains(t, said, "tests that need these packages skip")
+	printed, _ := p.setUp(t)
+	assert.Contains(t, printed, "apt-get update failed")
+	assert.Contains(t, printed, "no package clang-16|clang here")
+	assert.Contains(t, printed, "tests that need these packages skip")
 }
 
 func TestSetUpMakesAnOutdatedVenvAnew(t *testing.T) {
@@ -100,8 +100,8 @@ func TestSetUpMakesAnOutdatedVenvAnew(t *testing.T) {
 
 	p.write(t, ".venv/installed.txt", "numpy==1.0\n")
 	p.command(t, "bin/pip", "exit 1")
-	said, _ := p.setUp(t)
-	assert.Contains(t, said, "the Python packages could not be installed")
+	printed, _ := p.setUp(t)
+	assert.Contains(t, printed, "the Python packages could not be installed")
 	assert.NoFileExists(t, p.path(".venv/installed.txt"), "so the next run tries again")
 }
 
@@ -111,8 +111,8 @@ func TestSetUpInstallsFrameworksWhereThereIsRoom(t *testing.T) {
 	require.NoError(t, os.Remove(installed))
 	require.NoError(t, os.Rename(p.path("bin/pip"), p.path(".venv/bin/python")))
 	p.command(t, "bin/df", "echo Available; echo 0 0 0 15999999")
-	said, done := p.setUp(t)
-	assert.Contains(t, said, "less than 16 GB free")
+	printed, done := p.setUp(t)
+	assert.Contains(t, printed, "less than 16 GB free")
 	assert.NotContains(t, done, "frameworks")
 	assert.NoFileExists(t, installed)
 
@@ -123,8 +123,8 @@ func TestSetUpInstallsFrameworksWhereThereIsRoom(t *testing.T) {
 
 	require.NoError(t, os.Remove(installed))
 	p.command(t, ".venv/bin/python", `[ "$1" = -c ]`)
-	said, _ = p.setUp(t)
-	assert.Contains(t, said, "the frameworks could not be installed")
+	printed, _ = p.setUp(t)
+	assert.Contains(t, printed, "the frameworks could not be installed")
 	assert.NoFileExists(t, installed, "so the next run tries again")
 }
 
@@ -135,8 +135,8 @@ func TestSetUpFetchesCrates(t *testing.T) {
 	_, done := p.setUp(t)
 	assert.Equal(t, "cargo fetch --quiet --locked --manifest-path tests/tvmffi/testdata/rust/Cargo.toml\n", done)
 	p.command(t, "bin/cargo", "exit 1")
-	said, _ := p.setUp(t)
-	assert.Contains(t, said, "the crate tvm-ffi could not be fetched: the test that needs it skips")
+	printed, _ := p.setUp(t)
+	assert.Contains(t, printed, "the crate tvm-ffi could not be fetched: the test that needs it skips")
 }
 
 func TestSetUpDownloadsGoModulesAndAsksARegistryThatFailsAgain(t *testing.T) {
@@ -144,12 +144,12 @@ func TestSetUpDownloadsGoModulesAndAsksARegistryThatFailsAgain(t *testing.T) {
 	p.write(t, "tools/release/go.mod", "module x\n")
 	p.command(t, "bin/go", `[ "$1" = mod ] || exit 0; echo "go $* in ${PWD##*/}" >>"$LOG"; [ "$(wc -l <"$LOG")" -ne 1 ]`)
 	p.env = append(p.env, "LOG="+p.path("log"))
-	said, done := p.setUp(t)
-	assert.NotContains(t, said, "could not be downloaded")
+	printed, done := p.setUp(t)
+	assert.NotContains(t, printed, "could not be downloaded")
 	assert.Regexp(t, `^(go mod download in .*\n){2}go mod download in release\n$`, done)
 	p.command(t, "bin/go", "exit 1")
-	said, _ = p.setUp(t)
-	assert.Contains(t, said, "the Go modules of tools/release could not be downloaded")
+	printed, _ = p.setUp(t)
+	assert.Contains(t, printed, "the Go modules of tools/release could not be downloaded")
 }
 
 func TestSetUpInstallsApart(t *testing.T) {
@@ -159,22 +159,22 @@ func TestSetUpInstallsApart(t *testing.T) {
 	p.write(t, "tests/packages.txt", "")
 	p.command(t, "bin/uname", "echo x86_64")
 	p.command(t, ".venv/bin/python", `[ "$2" != venv ] || { mkdir -p "$3/bin" && cp bin/pip "$3/bin/python"; }`)
-	said, done := p.setUp(t)
-	assert.Contains(t, said, "installing Zig into .cache/zig\n")
+	printed, done := p.setUp(t)
+	assert.Contains(t, printed, "installing Zig into .cache/zig\n")
 	assert.Regexp(t, `venv -m pip install .*--no-deps .*-r tests/requirements-zig\.txt\n`, done)
 	assert.Equal(t, p.read(t, required), p.read(t, installed))
-	said, _ = p.setUp(t)
-	assert.NotContains(t, said, "Zig", "it is there")
+	printed, _ = p.setUp(t)
+	assert.NotContains(t, printed, "Zig", "it is there")
 
 	p.write(t, required, "ziglang==0.17.1\n")
 	p.command(t, "bin/pip", "exit 1")
-	said, _ = p.setUp(t)
-	assert.Contains(t, said, "Zig could not be installed")
+	printed, _ = p.setUp(t)
+	assert.Contains(t, printed, "Zig could not be installed")
 	assert.NoFileExists(t, p.path(installed), "so the next run tries again")
 	p.command(t, "bin/df", "echo Available; echo 0 0 0 999999")
-	said, _ = p.setUp(t)
-	assert.Contains(t, said, "less than 1 GB free: tests that need Zig skip")
+	printed, _ = p.setUp(t)
+	assert.Contains(t, printed, "less than 1 GB free: tests that need Zig skip")
 	p.command(t, "bin/uname", "echo aarch64")
-	said, _ = p.setUp(t)
-	assert.Contains(t, said, "no x86-64: tests that need Zig skip")
+	printed, _ = p.setUp(t)
+	assert.Contains(t, printed, "no x86-64: tests that need Zig skip")
 }

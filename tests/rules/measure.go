@@ -25,13 +25,15 @@ import (
 
 // Measured contains a language's results for a tensor.
 type Measured struct {
-	Fault             int64 // the code of C and C++
-	Strict            int64 // the code of a Python module, which accepts no unknown numbers
-	Alignment         int64
-	RowMajor, Overlap int64 // 1 or 0
-	Count, Bytes      int64 // Bytes is -1 for more than 63 bits
-	Low, High         int64 // the byte range, from the first element
-	Strides           int64 // a hash of the strides; for missing strides, of a compact tensor's
+	Fault        int64 // the code of C and C++
+	Strict       int64 // the code of a Python module, which accepts no unknown numbers
+	Alignment    int64
+	RowMajor     int64 // 1 or 0, and the next two too
+	ColumnMajor  int64
+	Overlap      int64
+	Count, Bytes int64 // Bytes is -1 for more than 63 bits
+	Low, High    int64 // the byte range, from the first element
+	Strides      int64 // a hash of the strides; for missing strides, of a compact tensor's
 }
 
 // Language is a library that measures tensors.

@@ -110,8 +110,9 @@ func byGo(f gobind.Foreign, like Measured) (found Measured) {
 	view := m.Tensor()
 	found = Measured{
 		Strict: like.Strict, Alignment: int64(view.DataType().Alignment()), RowMajor: number(view.IsContiguous()),
-		Overlap: number(crosses(view)),
-		Count:   int64(view.Len()), Bytes: int64(view.NBytes()), Low: like.Low, High: like.High,
+		ColumnMajor: number(view.IsFContiguous()),
+		Overlap:     number(crosses(view)),
+		Count:       int64(view.Len()), Bytes: int64(view.NBytes()), Low: like.Low, High: like.High,
 	}
 	if like.Bytes < 0 && view.NBytes() == math.MaxInt {
 		found.Bytes = -1
@@ -172,6 +173,7 @@ func (l languages) differs(f gobind.Foreign, c Measured) (python Measured, diffe
 	}
 	python = l.python.Measure(f.Versioned())
 	like := c
+	like.ColumnMajor = 0 // the base of modules has no such requirement
 	if c.Fault != 0 || c.Strict != 0 {
 		return python, python.Strict != c.Strict
 	}

@@ -155,7 +155,7 @@ def test_numpy_is_learnt():
         try:
             module.borrow(time)
         except (BufferError, ValueError) as e:
-            assert "is a time" in str(e), f"unproven when allocation {after} failed: {e}"
+            assert "is a date or time" in str(e), f"unproven when allocation {after} failed: {e}"
 
 
 if __name__ == "__main__":

@@ -101,20 +101,20 @@ func TestPython(t *testing.T) {
 		t.Skip("builds a module for Python")
 	}
 	command := python(t)
-	said := func(what string) string {
+	printed := func(what string) string {
 		out, err := exec.Command(command[0], append(command[1:], what)...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 		return string(out)
 	}
 	assert.Equal(t, strings.Join([]string{
-		"('ValueError', 'shm: send: the tensor is not in shared memory; copy it into one of alloc')",
+		"('ValueError', 'shm: send: the tensor is not in shared memory; copy it into a tensor of allocate')",
 		"TypeError", "('ValueError', 'shm: allocate: dimension 0 has the extent -1')",
 		"('ValueError', 'empty(): the shape has more than 64 dimensions')",
 		"TypeError", "OSError", "BlockingIOError",
 		"('BufferError', 'shm: receive: the descriptor is not of a memfd: Invalid argument')",
 		"BrokenPipeError", "left 0", "",
-	}, "\n"), said("mistakes"))
-	assert.Equal(t, "('TimeoutError', 'rang') True\n", said("interrupted"), "a signal's handler runs while it waits")
+	}, "\n"), printed("mistakes"))
+	assert.Equal(t, "('TimeoutError', 'rang') True\n", printed("interrupted"), "a signal's handler runs while it waits")
 }
 
 func TestGo(t *testing.T) {
@@ -128,10 +128,10 @@ func TestGo(t *testing.T) {
 			"one each for Send, Receive and Deallocate")
 		assert.Equal(t, "true", connected(t, []string{"cat"}, []string{program, "deadline"}),
 			"cat stays as long as the program")
-		assert.Equal(t, "shm: send: unknown flags; there is DLPACKGEN_SHM_READ_ONLY",
+		assert.Equal(t, "shm: send: unknown flags; expected DLPACKGEN_SHM_READ_ONLY",
 			connected(t, []string{"true"}, []string{program, "flags"}))
 	}
-	off := "shm: this program was built for another system than Linux, without cgo, or with the tag nodevice; " +
+	off := "shm: this program was built for a system other than Linux, without cgo, or with the tag nodevice; " +
 		"build it with cgo, for Linux true"
 	assert.Equal(t, off, connected(t, []string{"true"}, []string{golang(t, "-tags", "nodevice"), "send"}))
 	elsewhere := [][]string{{"CGO_ENABLED=1", "GOOS=windows"}}

@@ -64,11 +64,11 @@ func TestFaultsStayInTheirConfig(t *testing.T) {
 				dir := t.TempDir()
 				require.NoError(t, os.CopyFS(dir, os.DirFS(b.old.dir)))
 				configure(t, dir, "1.3")
-				said, hit := b.inject(t, dir, strike{calls: "renameat,renameat2", fault: fault}, n, everywhere)
+				printed, hit := b.inject(t, dir, strike{calls: "renameat,renameat2", fault: fault}, n, everywhere)
 				b.requireWhole(t, dir, fmt.Sprintf("call %d", n))
 				if hit {
 					hits++
-					others += b.requireOthers(t, dir, said)
+					others += b.requireOthers(t, dir, printed)
 				}
 				b.run(t, dir, everywhere)
 				require.Equal(t, b.new.files, files(t, dir))
@@ -81,12 +81,12 @@ func TestFaultsStayInTheirConfig(t *testing.T) {
 
 // requireOthers counts the configs that a failed run generated: all that it does not report, unless
 // it was killed without a report.
-func (b *bench) requireOthers(t *testing.T, dir, said string) (made int) {
+func (b *bench) requireOthers(t *testing.T, dir, printed string) (made int) {
 	t.Helper()
 	after := files(t, dir)
 	for _, part := range parts {
-		failed := regexp.MustCompile("(?m)^" + part + `/.*error: .*\[io\]$`).MatchString(said)
-		if !failed && said != "" {
+		failed := regexp.MustCompile("(?m)^" + part + `/.*error: .*\[io\]$`).MatchString(printed)
+		if !failed && printed != "" {
 			assert.Equal(t, of(part, b.new.files), of(part, after), "%s did not fail", part)
 			made++
 		}

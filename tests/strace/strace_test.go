@@ -155,7 +155,7 @@ func (b *bench) hit(t *testing.T, dir string, s strike, n int) bool {
 }
 
 // inject is hit for any arguments; it also returns the command's output.
-func (b *bench) inject(t *testing.T, dir string, s strike, n int, args []string) (said string, hit bool) {
+func (b *bench) inject(t *testing.T, dir string, s strike, n int, args []string) (printed string, hit bool) {
 	t.Helper()
 	log := filepath.Join(t.TempDir(), "log")
 	inject := fmt.Sprintf("inject=%s:%s:when=%d", s.calls, s.fault, n)
@@ -181,9 +181,9 @@ var endOfRuntime = regexp.MustCompile(`(?m)^runtime: netpollBreak write failed w
 	`runtime: netpollBreak write failed$`)
 
 // requireNoCrash accepts the runtime's end after a failed write, which is another kind of kill.
-func requireNoCrash(t require.TestingT, said string) {
-	if !endOfRuntime.MatchString(said) {
-		require.NotContains(t, said, "goroutine ", "the command has crashed")
+func requireNoCrash(t require.TestingT, printed string) {
+	if !endOfRuntime.MatchString(printed) {
+		require.NotContains(t, printed, "goroutine ", "the command has crashed")
 	}
 }
 

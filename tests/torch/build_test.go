@@ -53,7 +53,7 @@ func environment(t *testing.T) torches {
 }
 
 // asked caches the information of each Python, which takes seconds to import torch.
-var asked sync.Map
+var requested sync.Map
 
 // torchOf finds the torch of a Python, or skips the test.
 func torchOf(t *testing.T, python string) torches {
@@ -61,10 +61,10 @@ func torchOf(t *testing.T, python string) torches {
 	if !testtool.Has(python, "torch") {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
-	ask, _ := asked.LoadOrStore(python, sync.OnceValues(func() ([]byte, error) {
+	query, _ := requested.LoadOrStore(python, sync.OnceValues(func() ([]byte, error) {
 		return exec.Command(python, "-W", "ignore", "-c", askTorch).Output()
 	}))
-	out, err := ask.(func() ([]byte, error))()
+	out, err := query.(func() ([]byte, error))()
 	require.NoError(t, err)
 	found := torches{Python: python}
 	require.NoError(t, json.Unmarshal(out, &found))
@@ -219,12 +219,12 @@ func eachPasses(t *testing.T, to torches, dir string, env []string, each ...stri
 	}
 	out, err := script(to, dir, env, args...)
 	require.NoError(t, err, out)
-	said := testkit.Verdicts(out)
+	printed := testkit.Verdicts(out)
 	for _, name := range each {
 		file, test, _ := strings.Cut(name, " ")
 		t.Run(cmp.Or(test, file), func(t *testing.T) {
-			out, isFine := said["missed 0 "+name]
-			require.True(t, isFine, said["caught 0 "+name])
+			out, isFine := printed["missed 0 "+name]
+			require.True(t, isFine, printed["caught 0 "+name])
 			if test != "" {
 				assert.Contains(t, out, "ok "+test)
 				return

@@ -34,11 +34,11 @@ def test_capsules():
     capsule = untrusted.capsule()
     x = from_dlpack(capsule)
     assert x[1, 2] == 5 and untrusted.deleted == 0
-    with rejected(TypeError, "has not been consumed"):
+    with rejected(TypeError, "expected an unconsumed DLPack capsule"):
         from_dlpack(capsule)
     del x
     assert untrusted.deleted == 1
-    with rejected(TypeError, "has not been consumed"):
+    with rejected(TypeError, "expected an unconsumed DLPack capsule"):
         from_dlpack(check.capsule_of(ctypes.addressof(check.room), b"other"))
 
 
@@ -106,7 +106,7 @@ def test_copies_that_are_not_allowed():
         with rejected(BufferError, "it is read-only"):
             from_dlpack(untrusted.capsule(), copy=False, read_only=read_only)
         assert untrusted.deleted == 1
-    with rejected(TypeError, "copy is True, False or None"):
+    with rejected(TypeError, "copy must be True, False or None"):
         from_dlpack(torch.ones(1), copy=1)
 
 
@@ -120,7 +120,7 @@ def test_devices_that_are_requested():
     moved = from_dlpack(untrusted.capsule(), device="meta")
     assert moved.device == torch.device("meta") and moved.shape == (2,) and untrusted.deleted == 1
     untrusted = UntrustedProducer((2,))
-    with rejected(BufferError, "it is on another device than device="):
+    with rejected(BufferError, "it is not on device="):
         from_dlpack(untrusted.capsule(), device="meta", copy=False)
     assert untrusted.deleted == 1
     with rejected(RuntimeError, "nosuch"):
@@ -250,10 +250,10 @@ def test_tables_that_fail():
         return 0
 
     Tabled.__dlpack_c_exchange_api__, _ = table_for(silent)
-    with rejected(BufferError, "does not say why"):
+    with rejected(BufferError, "without an error message"):
         from_dlpack(Tabled())
     Tabled.__dlpack_c_exchange_api__, _ = table_for(nothing)
-    with rejected(BufferError, "gave no tensor"):
+    with rejected(BufferError, "returned no tensor"):
         from_dlpack(Tabled())
 
 
@@ -290,7 +290,7 @@ def test_errors_of_others_that_succeed_are_not_kept():
     assert from_dlpack(untrusted.capsule(), read_only="copy").tolist() == [0, 1]
     Tabled.__dlpack_c_exchange_api__, table = table_for(lambda x, out: 0)
     table.own = careless(dict(check.Table._fields_)["own"])
-    with rejected(BufferError, "gave no tensor"):
+    with rejected(BufferError, "returned no tensor"):
         from_dlpack(Tabled())
 
 
@@ -413,7 +413,7 @@ def test_what_is_no_tensor():
         from_dlpack(Raises())
     with rejected(BufferError, "its __dlpack__() did not return an unconsumed"):
         from_dlpack(Object(7))
-    with rejected(TypeError, "has not been consumed"):
+    with rejected(TypeError, "expected an unconsumed DLPack capsule"):
         from_dlpack(check.capsule_of(8, b"other"))
 
 

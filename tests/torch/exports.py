@@ -131,15 +131,15 @@ def test_there_and_back():
 
 def allocate(table, shape, dtype=(2, 32, 1), device=(check.CPU, 0), report=True):
     """Returns the tensor, or the reported error."""
-    said = []
+    output = []
     numbers = (ctypes.c_int64 * max(len(shape), 1))(*shape)
     prototype = check.Tensor(None, check.Device(*device), len(shape), check.DType(*dtype), numbers, None, 0)
     out = check.ManagedPointer()
-    tell = check.SetError(lambda context, kind, message: said.append((context, kind.decode(), message.decode())))
+    tell = check.SetError(lambda context, kind, message: output.append((context, kind.decode(), message.decode())))
     failed = table.allocate(prototype, out, 77, tell if report else check.SetError())
     assert (failed == 0) == bool(out) and (failed in (0, -1))
-    assert not failed or not report or len(said) == 1, "reported once"
-    return out if not failed else said
+    assert not failed or not report or len(output) == 1, "reported once"
+    return out if not failed else output
 
 
 def test_new_tensors():
@@ -180,8 +180,8 @@ def test_new_tensors_that_cannot_be():
         (dict(shape=(1 << 46,)), None),
     ):
         for table in TABLES.values():
-            ((context, said, message),) = allocate(table, **changes)
-            assert context == 77 and message and said == (kind or said), (changes, said, message)
+            ((context, output, message),) = allocate(table, **changes)
+            assert context == 77 and message and output == (kind or output), (changes, output, message)
             assert allocate(table, report=False, **changes) == [], "nobody needs to listen"
 
 
@@ -202,7 +202,7 @@ def rejects_other_streams():
             out = ctypes.c_void_p(1)
             assert table.stream(device, 0, out) == 0 and not out
         for number in (99, -1):
-            with rejected(BufferError, "its device has a number that this torch knows no device by"):
+            with rejected(BufferError, "this torch has no device with its device id"):
                 table.stream(check.CUDA, number, ctypes.c_void_p())
         other = "its device is one of another backend"
         for device, text in (10, other), (4, "unsupported device"), (12345, "unsupported device"):

@@ -124,16 +124,16 @@ def test_objects():
 def test_new_tensors():
     extents = (ctypes.c_int64 * 2)(4, 5)
     prototype = check.Tensor(None, check.Device(check.CPU, 0), 2, check.DType(2, 32, 1), extents, None, 0)
-    out, said = check.ManagedPointer(), []
-    tell = check.SetError(lambda context, kind, message: said.append(kind.decode()))
+    out, output = check.ManagedPointer(), []
+    tell = check.SetError(lambda context, kind, message: output.append(kind.decode()))
     for table in TABLES.values():
         slot = ctypes.cast(table.allocate, ctypes.c_void_p)
 
         def try_it(n):
-            said.clear()
+            output.clear()
             failed = allocator.allocate_failing(slot, ctypes.byref(prototype), ctypes.byref(out), tell, n)
             if failed:
-                assert said and said[0] in ("MemoryError", "BufferError") and not out, said
+                assert output and output[0] in ("MemoryError", "BufferError") and not out, output
                 return True
             delete(out)
             return bool(allocator.has_failed())

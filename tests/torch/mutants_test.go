@@ -94,8 +94,8 @@ var mutants = map[string]mutant{
 	"streams may differ": {"foreign.hpp", "if (*theirs != Torch::current_stream(device))",
 		"if (false)", "errors.py test_tables_must_work_on_the_stream"},
 	"devices are not looked at": {"foreign.hpp",
-		"  if (declared) return declared;\n  throw BufferError(\"its __dlpack_device__",
-		"  return DLDevice{kDLCPU, 0};\n  throw BufferError(\"its __dlpack_device__",
+		"  if (declared) return declared;\n  throw BufferError(DLPACKGEN_TEXT_NO_DEVICE",
+		"  return DLDevice{kDLCPU, 0};\n  throw BufferError(DLPACKGEN_TEXT_NO_DEVICE",
 		"consume.py test_devices_that_are_none"},
 	"tensors without elements have strides": {"checked.hpp",
 		"  if (is_empty(tensor)) return Elements{begin, *scalar};\n", "",
@@ -282,7 +282,7 @@ var mutants = map[string]mutant{
 	"the module goes": {"module.cpp",
 		"  Py_INCREF(module);  // never released: consumers keep the table and the objects that it points to\n", "",
 		"ending.py the module after the end"},
-	"rooms are lost": {"owned.hpp", "    Pool<Export<Kept>>::give(room);\n    throw;",
+	"rooms are lost": {"owned.hpp", "    Pool<Export<Kept>>::give(buffer);\n    throw;",
 		"    throw;", "failing.py test_lazy_exports"},
 	"lazy memory is not held": {"owned.hpp", "shared ? share_lazily(storage) : storage",
 		"shared ? storage : storage", "table.py test_read_only_exports_outlive_the_others"},
@@ -485,6 +485,6 @@ func TestMutantsAreSeen(t *testing.T) {
 	for _, name := range []string{"keys may be any", "offsets are lost"} {
 		out, err := script(to, dir, []string{mutation.Env(numbered(mutants)[name])}, "-c", "import dlpackgen_torch")
 		assert.Error(t, err)
-		assert.Contains(t, out, "ImportError: this module reads tensors otherwise than torch ", name)
+		assert.Contains(t, out, "ImportError: this module does not match the tensors of torch ", name)
 	}
 }

@@ -66,10 +66,10 @@ func TestSanitized(t *testing.T) {
 	assert.Empty(t, testkit.Leaks(out))
 	for _, name := range scripts {
 		t.Run(name, func(t *testing.T) {
-			_, said, _ := strings.Cut("\n"+out, "\nin "+name+"\n")
-			said, _, _ = strings.Cut(said, "\nin ")
-			assert.NotContains(t, "\n"+said, "\nfailed ")
-			assert.Contains(t, "\n"+said, "\nok ")
+			_, printed, _ := strings.Cut("\n"+out, "\nin "+name+"\n")
+			printed, _, _ = strings.Cut(printed, "\nin ")
+			assert.NotContains(t, "\n"+printed, "\nfailed ")
+			assert.Contains(t, "\n"+printed, "\nok ")
 		})
 	}
 }

@@ -64,11 +64,11 @@ func TestEndings(t *testing.T) {
 	ways := found(t, "ending.py", `^(?:el)?if how == "(.*)":`)
 	out, err := script(to, dir, nil, append([]string{"ending.py"}, ways...)...)
 	require.NoError(t, err, out)
-	said := testkit.Verdicts(out)
+	printed := testkit.Verdicts(out)
 	for _, how := range ways {
 		t.Run(how, func(t *testing.T) {
-			require.Contains(t, said, "ended 0 "+how, out)
-			assert.Equal(t, "ends: "+how+"\n", said["ended 0 "+how], "there is no later output")
+			require.Contains(t, printed, "ended 0 "+how, out)
+			assert.Equal(t, "ends: "+how+"\n", printed["ended 0 "+how], "there is no later output")
 		})
 	}
 }
@@ -82,8 +82,8 @@ func TestAnotherTorchIsNamed(t *testing.T) {
 		says    string
 	}{
 		{[]string{"_torch_2_3_1", "_torch_2_12_0", "_torch_2_99"},
-			"dlpackgen_torch is built for torch 2.3.1 and 2.12.0, and torch "},
-		{nil, "dlpackgen_torch is built for no version of torch, and torch "},
+			"dlpackgen_torch was built for torch 2.3.1 and 2.12.0, but torch "},
+		{nil, "dlpackgen_torch was built for no version of torch, but torch "},
 	} {
 		other := t.TempDir()
 		folder := filepath.Join(other, "dlpackgen_torch")
@@ -95,7 +95,7 @@ func TestAnotherTorchIsNamed(t *testing.T) {
 		out, err := script(to, other, nil, "-c", "import dlpackgen_torch")
 		assert.Error(t, err)
 		last := strings.TrimSpace(out[strings.LastIndex(strings.TrimSpace(out), "\n")+1:])
-		assert.Regexp(t, `^ImportError: `+regexp.QuoteMeta(test.says)+`\S+ is running: build it again$`, last)
+		assert.Regexp(t, `^ImportError: `+regexp.QuoteMeta(test.says)+`\S+ is running: rebuild it$`, last)
 	}
 }
 

@@ -72,11 +72,11 @@ func checkGradients(t *testing.T, b builder, others int) {
 			out, err := b.emitted("operators.so", append([]string{"../collected.py", "torch,hypothesis",
 				filepath.Join(b.dir, "python/tests")}, pairs...)...)
 			require.NoError(t, err, out)
-			said := testkit.Verdicts(out)
-			assert.Contains(t, said["passed 0 test_gradients"], "3 passed", "of rms_norm, scale and names: %s", out)
+			printed := testkit.Verdicts(out)
+			assert.Contains(t, printed["passed 0 test_gradients"], "3 passed", "of rms_norm, scale and names: %s", out)
 			for i, name := range names {
 				t.Run(name, func(t *testing.T) {
-					assert.Contains(t, said[fmt.Sprint("failed ", others+i+1, " test_gradients")], "Jacobian mismatch", out)
+					assert.Contains(t, printed[fmt.Sprint("failed ", others+i+1, " test_gradients")], "Jacobian mismatch", out)
 				})
 			}
 		})

@@ -129,13 +129,13 @@ func TestScripts(t *testing.T) {
 	for _, name := range scripts {
 		pairs = append(pairs, "0", name)
 	}
-	said := p.forked(t, lib, pairs...)
+	printed := p.forked(t, lib, pairs...)
 	for _, name := range scripts {
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(name)
 			require.NoError(t, err)
-			out, isFine := said["missed 0 "+name]
-			assert.True(t, isFine, said["caught 0 "+name])
+			out, isFine := printed["missed 0 "+name]
+			assert.True(t, isFine, printed["caught 0 "+name])
 			assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(out, "ok test_"), "%s", out)
 		})
 	}

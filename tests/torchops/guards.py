@@ -56,8 +56,8 @@ def test_zero_tensors():
 def test_data_that_is_gone():
     gone = torch.ones(3)
     gone.untyped_storage().resize_(0)
-    raises(BufferError, "square(): argument 'x' (1st): it has elements and no memory", square, gone)
-    raises(BufferError, "fill(): argument 'out' (1st): it has elements and no memory", ops.fill, gone, 1.0)
+    raises(BufferError, "square(): argument 'x' (1st): it has elements but no memory", square, gone)
+    raises(BufferError, "fill(): argument 'out' (1st): it has elements but no memory", ops.fill, gone, 1.0)
 
 
 def test_no_elements():
@@ -102,7 +102,7 @@ def test_overlapping_elements_are_not_written():
 
 def test_elements_that_lie_between():
     odd = torch.frombuffer(bytearray(29), dtype=torch.float32, offset=1)
-    between = " is not aligned to 4 bytes, which its elements need: make a copy"
+    between = " is not aligned to 4 bytes, as its elements require: pass a copy"
     raises(BufferError, between, square, odd)
     raises(BufferError, between, ops.fill, odd, 1.0)
     raises(BufferError, between, ops.fill, odd[::2], 1.0)
@@ -116,9 +116,9 @@ def test_storage_that_was_made_smaller():
         bad, nothing = view(x), x[8:]
         ops.fail(bad, 0)
         x.untyped_storage().resize_(x.untyped_storage().nbytes() - 8)  # the last two elements of eight
-        raises(BufferError, "fail(): argument 'x' (1st): it reaches beyond its storage", ops.fail, bad, 0)
-        raises(BufferError, "fill(): argument 'out' (1st): it reaches beyond its storage", ops.fill, bad, 1.0)
-        raises(BufferError, "square(): argument 'x' (1st): it reaches beyond its storage", square, bad)
+        raises(BufferError, "fail(): argument 'x' (1st): it extends beyond its storage", ops.fail, bad, 0)
+        raises(BufferError, "fill(): argument 'out' (1st): it extends beyond its storage", ops.fill, bad, 1.0)
+        raises(BufferError, "square(): argument 'x' (1st): it extends beyond its storage", square, bad)
         ops.fail(x.as_strided((6,), (1,)), 0)
         ops.fail(nothing, 0)
     ops.fail(torch.ones(8).as_strided((0, 9), (1, 1), 3), 0)

@@ -1,7 +1,6 @@
 package torchops
 
 import (
-	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -20,16 +19,15 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// mutant is a replaced text of a source, and the test that detects it: an expression, or whole
-// statements, which end with a semicolon.
+// mutant is a replaced text of a source, and the test that detects it.
 type mutant struct{ file, old, replacement, script string }
 
 const borrowFrom = "borrow_at<Access::read>(site, from, tensor);"
 
 // Each of these breaks the sources in one place, which the named test detects.
 var mutants = map[string]mutant{
-	"arguments have other numbers": {"arguments.hpp", "static_cast<int>(site.number)",
-		"static_cast<int>(site.number) + 1", "guards.py test_data_that_is_gone"},
+	"arguments have other numbers": {"arguments.hpp", "dlpackgen_put_site(&message_, &at_);",
+		"at_.number += 1; dlpackgen_put_site(&message_, &at_);", "guards.py test_data_that_is_gone"},
 	"reading materialises": {"borrowed.hpp", borrowFrom, "borrow_at<Access::write>(site, from, tensor);",
 		"guards.py test_copy_on_write"},
 	"writing does not": {"borrowed.hpp", "borrow_at<Access::write>(site, from, tensor);", borrowFrom,
@@ -38,8 +36,7 @@ var mutants = map[string]mutant{
 		"if (!copied[site.number] || from.is_contiguous()) " + borrowFrom,
 		"guards.py test_storage_that_was_made_smaller"},
 	"a device needs no tensor": {"kernel.hpp",
-		`TORCH_CHECK_VALUE(first != nullptr, K::name, "(): expected a tensor among the arguments, which tells ` +
-			`the device");`, `TORCH_CHECK(first != nullptr, K::name, "(): expected a tensor among the arguments");`,
+		`TORCH_CHECK_VALUE(first != nullptr, K::name, "(): expected at least one tensor, which determines the device");`, `TORCH_CHECK(first != nullptr, K::name, "(): expected a tensor among the arguments");`,
 		"guards.py test_no_tensor_at_all"},
 	"what ATen rejects has no place": {"kernel.hpp",
 		`e.add_context(Sentence(site).begin().text() + std::string(DLPACKGEN_TEXT_NOT_BORROWED));`, "",
@@ -82,7 +79,7 @@ var mutants = map[string]mutant{
 		"guards.py test_negated_values_are_written_beside_results"},
 	"conjugated values are not": {"bits.hpp", "value.toTensor().is_conj()", "false",
 		"guards.py test_conjugated_values_are_written"},
-	"what is resolved is lost": {"bits.hpp", "detail::write_back(given[i], values[i]);", "",
+	"what is resolved is lost": {"bits.hpp", "detail::write_back(passed[i], values[i]);", "",
 		"guards.py test_negated_values_are_written_beside_results"},
 	"torch.func has its own words": {"derivative.hpp", "detail::reject_transform(K::name);", "",
 		"gradients.py test_torch_func_is_rejected"},
@@ -99,64 +96,19 @@ func numbered(all map[string]mutant) map[string]int {
 	return numbers
 }
 
-// choose returns the text that is wrong in a process with the mutant of that number.
-func choose(number int, m mutant, otherwise string) string {
-	if strings.HasSuffix(m.old, ";") {
-		return fmt.Sprintf("{ if (dlpackgen_mutant(%d)) { %s } else { %s } }", number, m.replacement, otherwise)
-	}
-	return fmt.Sprintf("(dlpackgen_mutant(%d) ? (%s) : (%s))", number, m.replacement, otherwise)
-}
-
-// switched adds all C++ mutants to their sources, because a build takes long. DLPACKGEN_MUTANT
-// selects one in a process.
-func switched(t *testing.T, headers string, all map[string]mutant) {
+// withMutants adds all mutants to their sources, because a build takes long, and returns the
+// required flags. An environment variable selects one in a process.
+func withMutants(t *testing.T, headers string, all map[string]mutant) []string {
 	t.Helper()
 	testkit.Split(t, filepath.Join(headers, "dlpackgen_torch", "described_operators.hpp"))
-	numbers, choices := numbered(all), map[string]map[string]string{} // by file and text
-	for _, name := range slices.Sorted(maps.Keys(all)) {
+	mutations := make([]mutation.Mutant, len(all))
+	for name, number := range numbered(all) {
 		m := all[name]
-		if strings.HasSuffix(m.file, ".py") {
-			continue
-		}
-		if choices[m.file] == nil {
-			choices[m.file] = map[string]string{}
-		}
-		choices[m.file][m.old] = choose(numbers[name], m, cmp.Or(choices[m.file][m.old], m.old))
+		mutations[number-1] = mutation.Mutant{File: filepath.Join("dlpackgen_torch", m.file), Old: m.old, New: m.replacement}
 	}
-	for file, texts := range choices {
-		path := filepath.Join(headers, "dlpackgen_torch", file)
-		source, err := os.ReadFile(path)
-		require.NoError(t, err)
-		var pairs []string
-		for old, choice := range texts {
-			pairs = append(pairs, mutation.Standing(t, string(source), old), choice)
-		}
-		made := strings.NewReplacer(pairs...).Replace(string(source))
-		for name, m := range all {
-			require.True(t, m.file != file || strings.Contains(made, fmt.Sprintf("dlpackgen_mutant(%d)",
-				numbers[name])), "%q overlaps another", name)
-		}
-		require.NoError(t, os.WriteFile(path, []byte(made), 0o600))
-	}
-}
-
-// chooser is the header for sources with mutants.
-const chooser = `#ifdef __cplusplus
-#include <cstdlib>
-inline bool dlpackgen_mutant(int number) {
-	static const char *const name = std::getenv("DLPACKGEN_MUTANT");
-	static const int which = name == nullptr ? 0 : std::atoi(name);
-	return which == number;
-}
-#endif
-`
-
-// choosing writes it, and returns the flags that include it.
-func choosing(t *testing.T, dir string) []string {
-	t.Helper()
-	path := filepath.Join(dir, "chooser.hpp")
-	require.NoError(t, os.WriteFile(path, []byte(chooser), 0o600))
-	return []string{"-include", path}
+	written := mutation.Write(t, headers, mutations)
+	require.Empty(t, written.Apart, "mutants that change no statements")
+	return append(written.Flags, "-O0", "-Wno-error")
 }
 
 // forked runs scripts, or tests of one, each in a separate process with the mutant of a number:
@@ -186,12 +138,12 @@ func (p places) areSeen(t *testing.T, all map[string]mutant, library string) {
 	for script, mutants := range runs {
 		pairs = append(append(pairs, "0", script), mutants...)
 	}
-	said := p.forked(t, library, pairs...)
+	printed := p.forked(t, library, pairs...)
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
-			assert.Contains(t, said, fmt.Sprintf("caught %d %s", numbers[name], m.script), "the test detects nothing")
-			assert.Contains(t, said, "missed 0 "+m.script, "it fails with all guards in place:\n%s",
-				said["caught 0 "+m.script])
+			assert.Contains(t, printed, fmt.Sprintf("caught %d %s", numbers[name], m.script), "the test detects nothing")
+			assert.Contains(t, printed, "missed 0 "+m.script, "it fails with all guards in place:\n%s",
+				printed["caught 0 "+m.script])
 		})
 	}
 }
@@ -209,8 +161,7 @@ func TestMutants(t *testing.T) {
 	file := filepath.Join(dir, "dlpackgen.yaml")
 	require.NoError(t, os.WriteFile(file, fewer.ReplaceAll(config, nil), 0o600))
 	testkit.Generate(t, file, dir)
-	switched(t, dir, mutants)
 	lib := filepath.Join(dir, "kernels.so")
-	require.NoError(t, p.build(dir, lib, append(choosing(t, dir), "-O0", "-Wno-error")...))
+	require.NoError(t, p.build(dir, lib, withMutants(t, dir, mutants)...))
 	p.areSeen(t, mutants, lib)
 }

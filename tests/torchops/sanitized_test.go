@@ -18,7 +18,7 @@ import (
 
 // asked are AddressSanitizer's options. A library of torch frees with another operator than the
 // allocating one.
-const asked = "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:alloc_dealloc_mismatch=0:exitcode=0"
+const requested = "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:alloc_dealloc_mismatch=0:exitcode=0"
 
 var (
 	sanitizedOnce  sync.Once
@@ -36,10 +36,9 @@ func sanitized(t *testing.T) (p places, lib string, env []string) {
 	sanitizedOnce.Do(func() {
 		dir := filepath.Dir(lib)
 		testkit.Generate(t, "module/dlpackgen.yaml", dir)
-		switched(t, dir, sanitizerMutants)
-		flags := append(choosing(t, dir), "-O0", "-g1", "-fno-omit-frame-pointer", "-fsanitize=address,undefined",
-			"-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
-		sanitizedError = p.build(dir, lib, append(flags, "-Wno-error")...)
+		flags := append(withMutants(t, dir, sanitizerMutants), "-g1", "-fno-omit-frame-pointer",
+			"-fsanitize=address,undefined", "-fno-sanitize=vptr", "-fno-sanitize-recover=undefined")
+		sanitizedError = p.build(dir, lib, flags...)
 	})
 	require.NoError(t, sanitizedError)
 	return p, lib, []string{"LD_PRELOAD=" + runtime + " " + standard, "PYTHONMALLOC=malloc",
@@ -51,7 +50,7 @@ func sanitizedScript(t *testing.T, number string, args ...string) (string, error
 	t.Helper()
 	p, lib, env := sanitized(t)
 	cmd := exec.Command(p.python, append([]string{"-W", "ignore"}, args...)...)
-	cmd.Env = append(append(os.Environ(), env...), asked, "LIBRARY="+lib, "DLPACKGEN_MUTANT="+number,
+	cmd.Env = append(append(os.Environ(), env...), requested, "LIBRARY="+lib, "DLPACKGEN_MUTANT="+number,
 		"PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -71,18 +70,18 @@ func TestSanitized(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			text, err := os.ReadFile(name)
 			require.NoError(t, err)
-			_, said, _ := strings.Cut("\n"+out, "\nin "+name+"\n")
-			said, _, _ = strings.Cut(said, "\nin ")
-			assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(said, "ok test_"), said)
+			_, printed, _ := strings.Cut("\n"+out, "\nin "+name+"\n")
+			printed, _, _ = strings.Cut(printed, "\nin ")
+			assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count(printed, "ok test_"), printed)
 		})
 	}
 }
 
 // sanitizerMutants are mutants that only the sanitizers detect.
 var sanitizerMutants = map[string]mutant{
-	"a result leaks": {"described.hpp", "run(made, borrowed, place.stream()); return pack(given);",
-		"run(made, borrowed, place.stream()); new at::Tensor(given[0]); return pack(given);", "forms.py test_by_name"},
-	"a result is too small": {"described.hpp", "static_cast<std::size_t>(like.ndim)", "0",
+	"a result leaks": {"described.hpp", "run(made, borrowed, place.stream()); return pack(returned);",
+		"run(made, borrowed, place.stream()); new at::Tensor(returned[0]); return pack(returned);", "forms.py test_by_name"},
+	"a result is too small": {"described.hpp", "static_cast<std::size_t>(like.ndim)", "std::size_t{0}",
 		"gradients.py test_a_result_that_is_not_used"},
 }
 

@@ -92,7 +92,7 @@ def test_registering_again_does_nothing():
 def test_forward_mode_is_rejected():
     with forward_ad.dual_level():
         x = forward_ad.make_dual(doubles(3, 8), doubles(3, 8))
-        text = "(): an argument has a derivative of forward mode, which kernels do not pass on: use backward mode"
+        text = "(): an argument has a forward-mode derivative, which kernels do not support: use backward mode"
         raises(NotImplementedError, "described::rms_norm" + text, ops.rms_norm, x, doubles(8))
         raises(NotImplementedError, "described::alone" + text, ops.alone, x)
         assert ops.alone(doubles(3)).shape == (3,)
@@ -100,7 +100,7 @@ def test_forward_mode_is_rejected():
 
 def test_gradients_are_rejected_where_the_mode_is_on():
     x = doubles(3, grad=True)
-    text = "described::alone(): an argument requires a gradient, and the kernel names no backward: call it under"
+    text = "described::alone(): an argument requires a gradient, but the kernel has no backward: call it under"
     raises(NotImplementedError, text, ops.alone, x)
     with torch.no_grad():
         assert torch.equal(ops.alone(x), x)
@@ -146,14 +146,14 @@ def test_undefined_tensors():
 
 
 def test_scalars_above_int64():
-    text = "axpy(): argument 'a' (1st): int64 does not hold 9223372036854775808"
+    text = "axpy(): argument 'a' (1st): int64 cannot represent 9223372036854775808"
     raises(ValueError, text, ops.axpy, 1 << 63, torch.ones(4), torch.ones(4))
 
 
 def test_storage_that_was_made_smaller():
     x = torch.ones(4, 8)
     x.untyped_storage().resize_(64)
-    raises(BufferError, "rms_norm(): argument 'x' (1st): it reaches beyond its storage", ops.rms_norm, x, torch.ones(8))
+    raises(BufferError, "rms_norm(): argument 'x' (1st): it extends beyond its storage", ops.rms_norm, x, torch.ones(8))
 
 
 def test_memory_that_is_shared_until_it_is_written():
@@ -180,7 +180,7 @@ def test_failed_calls_release_their_arguments():
     for _ in range(3):
         raises(ValueError, "expected n = 8", ops.rms_norm, x, w, w, 1e-3)
     y = ops.words(torch.ones(3, 4), [1, 5], [1.0, 2.0], "abc", 7, 9, False, 2.5)
-    raises(ValueError, "int8 does not hold 300", ops.words, torch.ones(3, 4), [1, 5], [1.0], "clip", 300)
+    raises(ValueError, "int8 cannot represent 300", ops.words, torch.ones(3, 4), [1, 5], [1.0], "clip", 300)
     for tensor in (x, w, *y):
         assert tensor._use_count() <= 2, tensor._use_count()
 

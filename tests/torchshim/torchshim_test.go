@@ -244,7 +244,7 @@ var mutants = map[string]mutant{
 		shared + " test_scalars_lists_and_texts"},
 	"arguments are kept": {values, "if (!owned->handle) return;", "return;",
 		own + " test_failed_calls_release_their_arguments"},
-	"results change places": {call, "(uintptr_t)made[op->given[i]]", "(uintptr_t)made[op->given[0]]",
+	"results change places": {call, "(uintptr_t)made[op->returned[i]]", "(uintptr_t)made[op->returned[0]]",
 		shared + " test_scalars_lists_and_texts"},
 
 	"torch is imported": {py, "    if \"torch\" in sys.modules:\n", "    if True:\n",

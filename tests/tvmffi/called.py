@@ -139,11 +139,11 @@ WORDS = [
     (("scale", object()), ("TypeError", "scale(): argument 'x' (1st): expected a tensor, got object")),
     (
         ("join", None, x, w, idx, 2**63),
-        ("OverflowError", "join(): argument 'q' (5th): int64 does not hold 9223372036854775808"),
+        ("OverflowError", "join(): argument 'q' (5th): int64 cannot represent 9223372036854775808"),
     ),
     (
         ("scalars", "sum", [1, 3, 3], None, True, 2**65 + 1),
-        ("OverflowError", "scalars(): argument 'tiny' (5th): int8 does not hold 36893488147419103233"),
+        ("OverflowError", "scalars(): argument 'tiny' (5th): int8 cannot represent 36893488147419103233"),
     ),
     (
         ("scalars", "sum", [1, 3, "a"]),
@@ -175,14 +175,14 @@ WORDS = [
     ),
     (
         ("copies", x23, 1, None, x23),
-        ("BufferError", "copies(): argument 'y' (4th): it is written, and it overlaps argument 'x' (1st)"),
+        ("BufferError", "copies(): argument 'y' (4th): it is writable, but overlaps argument 'x' (1st)"),
     ),
     (
         ("join", None, x, w, idx),
         (
             "RuntimeError",
-            "join(): result 'y': the caller's library has no allocator: pass memory for each result behind the "
-            "arguments, which is written in place",
+            "join(): result 'y': the caller's library has no allocator: pass memory for each result after the "
+            "arguments",
         ),
     ),
 ]
@@ -255,7 +255,7 @@ def test_direct_calls():
         ),
         (
             (x3, 1.0, 2, False, None, x3),
-            ("BufferError", "direct(): argument 'y' (6th): it is written, and it overlaps argument 'x' (1st)"),
+            ("BufferError", "direct(): argument 'y' (6th): it is writable, but overlaps argument 'x' (1st)"),
         ),
     ):
         y[:] = -1

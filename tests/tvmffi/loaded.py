@@ -23,8 +23,8 @@ ints = (Any * 4)(*[Any(1, 0, n) for n in (7, 2, 3, 1)])
 assert library.__tvm_ffi_divide(None, ints, 4, ctypes.byref(result)) == 0 and result.type_index == 0
 
 # The legacy form: the host sets a variable to its error function.
-said = []
-handler = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(lambda text: said.append(text.decode()))
+output = []
+handler = ctypes.CFUNCTYPE(None, ctypes.c_char_p)(lambda text: output.append(text.decode()))
 ctypes.c_void_p.in_dll(library, "__TVMAPISetLastError").value = ctypes.cast(handler, ctypes.c_void_p).value
 
 
@@ -72,17 +72,17 @@ y, out = x.copy(), np.zeros((2, 3), np.float32)
 assert packed("tvm_scale", y, 3.0)[:2] == (0, 4) and (y == 3 * x).all(), "and without strides"
 assert packed("tvm_scale", y)[:2] == (0, 4) and (y == 6 * x).all()
 assert packed("tvm_scale", y, "a")[0] == -1
-assert said.pop() == "TypeError: scale(): argument 'by' (2nd): expected float32, got str"
+assert output.pop() == "TypeError: scale(): argument 'by' (2nd): expected float32, got str"
 assert packed("tvm_scale", x[0], 1)[0] == -1
-assert said.pop() == "ValueError: scale(): argument 'x' (1st): expected 2 dimensions, got 1"
+assert output.pop() == "ValueError: scale(): argument 'x' (1st): expected 2 dimensions, got 1"
 assert packed("tvm_divide", 7, 2, 3, True)[0] == 0
 assert packed("tvm_scalars", "sum", 3)[0] == -1
-assert said.pop() == "TypeError: scalars(): argument 'sizes' (2nd): expected a list of int, got int"
+assert output.pop() == "TypeError: scalars(): argument 'sizes' (2nd): expected a list of int, got int"
 one, two = np.zeros(3, np.float32), np.zeros(3, np.float32)
 assert packed("tvm_pair", x[0].copy(), one, two)[0] == 0
-assert packed("tvm_pair", x[0].copy())[0] == -1 and "no allocator" in said.pop()
+assert packed("tvm_pair", x[0].copy())[0] == -1 and "no allocator" in output.pop()
 assert packed("tvm_copies", y, 1, None, out)[0] == -1
-assert said.pop() == "RuntimeError: copies(): several results need the function ffi.Array of libtvm_ffi"
+assert output.pop() == "RuntimeError: copies(): several results need the function ffi.Array of libtvm_ffi"
 
 # tvm-ffi is loaded after the library, and still receives the errors.
 import tvm_ffi  # noqa: E402

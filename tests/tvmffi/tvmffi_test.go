@@ -231,7 +231,7 @@ func TestRust(t *testing.T) {
 var mistakes = map[string][2]string{
 	"too many arguments pass":     {"if (DLPACKGEN_RARE(count > arguments && count != arguments + results))", "if (0)"},
 	"too few arguments pass":      {"if (DLPACKGEN_RARE(count < required))", "if (0)"},
-	"strides are left out":        {"if (!found->strides && found->ndim != 0) found = dlpackgen_tvmffi_add_strides(found, room);", ""},
+	"strides are left out":        {"if (!found->strides && found->ndim != 0) found = dlpackgen_tvmffi_add_strides(found, strided);", ""},
 	"texts end at a NUL":          {"if (!memchr(*text, 0, size)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;"},
 	"bools are items":             {"if (scalar.kind == DLPACKGEN_SCALAR_INTEGER) {", "if (scalar.kind == DLPACKGEN_SCALAR_INTEGER || scalar.kind == DLPACKGEN_SCALAR_TRUTH) {"},
 	"long lists are cut":          {"if (count <= (int64_t)(sizeof list->few / sizeof(int64_t))) return DLPACKGEN_STATUS_OK;", "if (count > 16) list->count = 16; return DLPACKGEN_STATUS_OK;"},

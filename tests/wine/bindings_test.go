@@ -22,8 +22,8 @@ func (m *machine) testBindings(t *testing.T) {
 	out, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 
-	code, said := m.run(t, t.TempDir(), program, "-test.short", "-test.v")
-	assert.Zero(t, code, said)
-	assert.Contains(t, said, "--- PASS: TestConformance ")
-	assert.Contains(t, said, "--- PASS: TestConformance/Threads ")
+	code, printed := m.run(t, t.TempDir(), program, "-test.short", "-test.v")
+	assert.Zero(t, code, printed)
+	assert.Contains(t, printed, "--- PASS: TestConformance ")
+	assert.Contains(t, printed, "--- PASS: TestConformance/Threads ")
 }

@@ -118,8 +118,8 @@ func (m *machine) testCycle(t *testing.T) {
 	dir := t.TempDir()
 	native := exec.Command(build(t, runtime.GOOS, runtime.GOARCH), "generate", "--no-config", "--out", "native")
 	native.Dir = dir
-	said, err := native.CombinedOutput()
-	require.NoError(t, err, "%s", said)
+	printed, err := native.CombinedOutput()
+	require.NoError(t, err, "%s", printed)
 
 	cycle := func(want int, verb string, more ...string) string {
 		t.Helper()

@@ -69,8 +69,8 @@ func (r *release) identify(root string) error {
 		return err
 	}
 	commit, seconds, _ := strings.Cut(strings.TrimSpace(about), " ")
-	if given := os.Getenv("SOURCE_DATE_EPOCH"); given != "" {
-		seconds = given
+	if passed := os.Getenv("SOURCE_DATE_EPOCH"); passed != "" {
+		seconds = passed
 	}
 	epoch, err := strconv.ParseInt(seconds, 10, 64)
 	if err != nil {

@@ -21,10 +21,10 @@ var sourcesOfMessages = []string{"c", "kernels", "python", "traced", "tvmffi", "
 // noMessages are texts of these sources that are never reported.
 var noMessages = []string{
 	// Documentation of functions.
-	"A tensor. What takes DLPack can use it: numpy.from_dlpack, torch.from_dlpack.", "Gives the tensor in a capsule.",
-	"Gives the type and the number of the tensor's device.",
-	"Lets torch.Tensor offer this table.", "Gives torch.Tensor back the table that it had.",
-	"Whether torch.Tensor offers this table.", "The exchange table of torch.Tensor, compiled.",
+	"A tensor for consumers of DLPack, such as numpy.from_dlpack and torch.from_dlpack.", "Returns the tensor in a capsule.",
+	"Returns the type and the id of the tensor's device.",
+	"Makes this table the exchange table of torch.Tensor.", "Restores the previous table of torch.Tensor.",
+	"Whether this is the exchange table of torch.Tensor.", "The exchange table of torch.Tensor, compiled.",
 	"The consumer, by the stable ABI of LibTorch.",
 	// Asserts of the sources themselves, and parts of other texts.
 	"kDLBool is one byte", "a result is made, and moved, without exceptions",

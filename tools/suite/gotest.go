@@ -116,7 +116,7 @@ func (r *testReader) endPackage(e event) {
 	isFailed := func(x result) bool { return x.Outcome == failed }
 	if e.Action == "fail" && !slices.ContainsFunc(results, isFailed) {
 		results = append(results, result{Name: e.Package + r.unfinished(e.Package), Outcome: failed,
-			Said: r.aside(e)})
+			Message: r.aside(e)})
 	}
 	r.tally.add(results...)
 	if slices.ContainsFunc(results, isFailed) {
@@ -148,7 +148,7 @@ func (r *testReader) results(pkg string) []result {
 		name := short(pkg) + "." + t.name
 		switch {
 		case t.ended == "fail" && !failedBelow[t.name]:
-			out = append(out, result{Name: name, Outcome: failed, Said: t.said()})
+			out = append(out, result{Name: name, Outcome: failed, Message: t.message()})
 		case t.parent:
 		case t.ended == "pass":
 			out = append(out, result{Name: name, Outcome: passed})
@@ -198,7 +198,7 @@ func (r *testReader) unfinished(pkg string) string {
 func (r *testReader) printFailure(e event) {
 	for _, t := range r.sorted(e.Package) {
 		if t.ended != "pass" && t.ended != "skip" {
-			fmt.Fprint(r.out, t.said())
+			fmt.Fprint(r.out, t.message())
 		}
 	}
 	fmt.Fprint(r.out, r.aside(e))
@@ -210,7 +210,7 @@ func (r *testReader) aside(e event) string {
 }
 
 // said is the output of a test, without the go command's marks.
-func (t *run) said() string {
+func (t *run) message() string {
 	marked := func(line string) bool { return strings.HasPrefix(line, "=== ") }
 	return strings.Join(slices.DeleteFunc(slices.Clone(t.output), marked), "")
 }
@@ -221,7 +221,7 @@ var atLine = regexp.MustCompile(`^\s+(\S+\.go):\d+: `)
 // reason returns the last message of a test before its skip. A script prints it first, followed by
 // its log.
 func reason(output []string) string {
-	said, open := "", false
+	message, open := "", false
 	for _, line := range output {
 		at := atLine.FindStringSubmatch(line)
 		switch {
@@ -229,16 +229,16 @@ func reason(output []string) string {
 			open = false
 		case at != nil:
 			if open = at[1] != "testscript.go"; open {
-				said = line[len(at[0]):]
+				message = line[len(at[0]):]
 			}
 		case open:
-			said += line
+			message += line
 		}
 	}
-	if said == "" {
+	if message == "" {
 		return "no reason given"
 	}
-	return strings.Join(strings.Fields(said), " ")
+	return strings.Join(strings.Fields(message), " ")
 }
 
 func word(action string) string {

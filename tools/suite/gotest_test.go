@@ -225,8 +225,8 @@ func TestVetReadsFilesOfCgoInThisFolder(t *testing.T) {
 	s.vet()
 	require.Len(t, s.tally.results, 1)
 	assert.Equal(t, passed, s.tally.results[0].Outcome, printed.String())
-	said, err := testkit.Vet(".", nil, "./...")
-	assert.NoError(t, err, said)
+	message, err := testkit.Vet(".", nil, "./...")
+	assert.NoError(t, err, message)
 }
 
 // The end of a log alone shows why the run failed.
@@ -245,11 +245,11 @@ func TestTheReportEndsWithWhatFailedChecksPrinted(t *testing.T) {
 		`{"Action":"fail","Package":"q","FailedBuild":"q"}`}, "\n"))))
 	var report bytes.Buffer
 	s.tally.report(&report)
-	said := report.String()
-	assert.True(t, strings.HasPrefix(said, "failed:\n  gofmt\n      106\n"), said)
-	assert.Contains(t, said, "      120\n  go vet\n      exec: \"dlpackgen-no-such-command\": executable file not found")
-	assert.Contains(t, said, "  p.TestA\n          a_test.go:7: 1 is not 2\n  q\n      q.go:3: undefined\n")
-	assert.True(t, strings.HasSuffix(said, "\n1 passed, 4 failed, 0 skipped\n"), said)
+	message := report.String()
+	assert.True(t, strings.HasPrefix(message, "failed:\n  gofmt\n      106\n"), message)
+	assert.Contains(t, message, "      120\n  go vet\n      exec: \"dlpackgen-no-such-command\": executable file not found")
+	assert.Contains(t, message, "  p.TestA\n          a_test.go:7: 1 is not 2\n  q\n      q.go:3: undefined\n")
+	assert.True(t, strings.HasSuffix(message, "\n1 passed, 4 failed, 0 skipped\n"), message)
 }
 
 // Python packages in .venv and .cache may contain Go sources of any style.
@@ -269,7 +269,7 @@ func TestGofmtLooksAtOurFilesAlone(t *testing.T) {
 	write(".cache/theirs.go", "package  x\n")
 	assert.Equal(t, result{Name: "gofmt", Outcome: passed}, look())
 	write("x/ours.go", "package  x\n")
-	assert.Equal(t, result{Name: "gofmt", Outcome: failed, Said: "x/ours.go\n\n"}, look())
+	assert.Equal(t, result{Name: "gofmt", Outcome: failed, Message: "x/ours.go\n\n"}, look())
 }
 
 func TestGoals(t *testing.T) {
@@ -309,9 +309,9 @@ func TestTestsRunMakeAsAUserDoes(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(folder, "Makefile"), []byte("all: ; @echo made\n"), 0o644))
 	command := exec.Command("make")
 	command.Dir = folder
-	said, err := command.CombinedOutput()
+	message, err := command.CombinedOutput()
 	require.NoError(t, err)
-	assert.Equal(t, "made\n", string(said), "a make within another prints the folders it enters")
+	assert.Equal(t, "made\n", string(message), "a make within another prints the folders it enters")
 }
 
 // A failing target is reported, and so is a package that does not build.

@@ -141,7 +141,7 @@ func because(err error) string {
 func (s *suite) settle(name string, good bool, printed ...string) {
 	r := result{Name: name, Outcome: passed}
 	if !good {
-		r.Outcome, r.Said = failed, strings.Join(printed, "\n")
+		r.Outcome, r.Message = failed, strings.Join(printed, "\n")
 	}
 	s.tally.add(r)
 }

@@ -25,7 +25,7 @@ type result struct {
 	Name    string
 	Outcome outcome
 	Reason  string // the reason of the skip
-	Said    string // the output, if it failed
+	Message string // the output, if it failed
 }
 
 // tally collects results; the zero value is ready to use.
@@ -57,7 +57,7 @@ func (t *tally) report(w io.Writer) {
 	}
 	for _, r := range t.results {
 		if r.Outcome == failed {
-			fmt.Fprintf(w, "  %s\n%s", r.Name, ending(r.Said))
+			fmt.Fprintf(w, "  %s\n%s", r.Name, ending(r.Message))
 		}
 	}
 	t.reportSkips(w)
@@ -66,8 +66,8 @@ func (t *tally) report(w io.Writer) {
 
 // ending returns the last output lines of a failed check, indented, because a CI may show only the
 // end of a log.
-func ending(said string) string {
-	lines := strings.FieldsFunc(said, func(r rune) bool { return r == '\n' })
+func ending(message string) string {
+	lines := strings.FieldsFunc(message, func(r rune) bool { return r == '\n' })
 	lines = lines[max(0, len(lines)-linesOfFailure):]
 	out := ""
 	for _, line := range lines {

@@ -994,10 +994,11 @@ static int with_attributes(const void* data, void* attributes) {
 
 static int with_request(const void* data, void* request) {
   const int64_t count = BYTES;
-  const dlpackgen_allocation asked = asks(here(0), 1, &count);
+  const dlpackgen_allocation requested = asks(here(0), 1, &count);
   DLManagedTensorVersioned* tensor = NULL;
   (void)data;
-  memcpy((char*)request + sizeof asked.size, (const char*)&asked + sizeof asked.size, sizeof asked - sizeof asked.size);
+  memcpy((char*)request + sizeof requested.size, (const char*)&requested + sizeof requested.size,
+         sizeof requested - sizeof requested.size);
   const int code = table->allocate(request, &tensor, &error);
   if (tensor) drop(tensor);
   return code;
@@ -1020,20 +1021,20 @@ static void sizes_of_callers(void) {
     size_t size;
     void* aligned;
     char bytes[256];
-  } room;
+  } buffer;
   DLManagedTensorVersioned* tensor = bytes_on(here(0), BYTES);
   for (size_t i = 0; tensor && i < sizeof structs / sizeof *structs; i++) {
     const size_t sizes[] = {0, structs[i].first - 1, structs[i].first, structs[i].size + 16};
     for (int k = 0; k < 4; k++) {
-      fill(room.bytes, sizeof room.bytes, 5);
-      room.size = sizes[k];
-      fails(structs[i].name, structs[i].call(tensor->dl_tensor.data, &room),
+      fill(buffer.bytes, sizeof buffer.bytes, 5);
+      buffer.size = sizes[k];
+      fails(structs[i].name, structs[i].call(tensor->dl_tensor.data, &buffer),
             k < 2 ? DLPACKGEN_BACKEND_INVALID_ARGUMENT : DLPACKGEN_BACKEND_OK);
-      expect(room.size == sizes[k], "%s to leave the size of the caller's struct", structs[i].name);
+      expect(buffer.size == sizes[k], "%s to leave the size of the caller's struct", structs[i].name);
       const size_t end = k == 2 ? structs[i].first : structs[i].size;
-      char untouched[sizeof room.bytes];
+      char untouched[sizeof buffer.bytes];
       fill(untouched, sizeof untouched, 5);
-      expect(!memcmp(room.bytes + end, untouched + end, sizeof untouched - end),
+      expect(!memcmp(buffer.bytes + end, untouched + end, sizeof untouched - end),
              "%s to write nothing behind the members of the caller's struct", structs[i].name);
     }
   }

@@ -66,9 +66,9 @@ def numbers_of_streams_are_checked():
     x, out = loaded([1]), loaded([2])
     for number in 1, 2:
         rejected(
-            lambda: clusm.copy(x, out, stream=number), f"{number} is rejected on extdev:0, where 0 is the default stream"
+            lambda: clusm.copy(x, out, stream=number), f"{number} is invalid on extdev:0, where 0 is the default stream"
         )
-        rejected(lambda: x.__dlpack__(stream=number), f"stream {number} has no meaning on extdev:0", RuntimeError)
+        rejected(lambda: x.__dlpack__(stream=number), f"stream {number} is invalid on extdev:0", RuntimeError)
     if clusm.devices() > 1:
         there = clusm.queue(1)
         rejected(lambda: clusm.copy(x, out, stream=there), f"the stream {there:#x} is of device 1, not of device 0")

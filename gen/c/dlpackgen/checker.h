@@ -226,7 +226,7 @@ static inline void dlpackgen_put_misaligned(struct dlpackgen_message* message, c
   dlpackgen_put_address(message, dlpackgen_address(tensor));
   dlpackgen_put(message, " is not aligned to ");
   dlpackgen_put_integer(message, dlpackgen_alignment(tensor->dtype));
-  dlpackgen_put(message, " bytes, which its elements need: make a copy");
+  dlpackgen_put(message, " bytes, as its elements require: pass a copy");
 }
 
 DLPACKGEN_SLOW static int dlpackgen_misaligned(const struct dlpackgen_site* at, const DLTensor* tensor,
@@ -274,11 +274,11 @@ DLPACKGEN_SLOW static int dlpackgen_other_device(const struct dlpackgen_site* at
 
 /** Adds the message about a tensor with too many dimensions, after the argument. */
 DLPACKGEN_SLOW static void dlpackgen_put_dimensions(struct dlpackgen_message* message, int64_t ndim) {
-  dlpackgen_put(message, "its ");
+  dlpackgen_put(message, "it has ");
   dlpackgen_put_integer(message, ndim);
-  dlpackgen_put(message, " dimensions are more than the ");
+  dlpackgen_put(message, " dimensions; at most ");
   dlpackgen_put_integer(message, DLPACKGEN_MAX_NDIM);
-  dlpackgen_put(message, " that are served");
+  dlpackgen_put(message, " are supported");
 }
 
 /** Adds the result of the validator, after the argument. */
@@ -289,7 +289,7 @@ DLPACKGEN_SLOW static void dlpackgen_put_invalid(struct dlpackgen_message* messa
   } else if (error == DLPACKGEN_ERROR_DATA_NULL) {
     dlpackgen_put(message, DLPACKGEN_WITHOUT_MEMORY);
   } else {
-    dlpackgen_put(message, "its library gave a tensor that breaks the rules of DLPack: ");
+    dlpackgen_put(message, "its library returned an invalid DLPack tensor: ");
     dlpackgen_put(message, dlpackgen_error_string(error));
   }
 }
@@ -597,24 +597,24 @@ static inline void dlpackgen_unbind(struct dlpackgen_bindings to, int i) {
 /* The full check */
 
 /** Returns the name of a symbol, for messages. */
-static inline const char* dlpackgen_dim_text(const struct dlpackgen_function* function, int symbol, char room[16]) {
+static inline const char* dlpackgen_dim_text(const struct dlpackgen_function* function, int symbol, char buffer[16]) {
   if (function->dim_names[symbol]) return function->dim_names[symbol];
-  struct dlpackgen_message text = dlpackgen_message_in(room, 16);
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, 16);
   dlpackgen_put(&text, "s");
   dlpackgen_put_integer(&text, symbol);
-  return room;
+  return buffer;
 }
 
 /* Sets a symbol, or compares an extent with its value. */
 static inline int dlpackgen_bind(const struct dlpackgen_function* function, int i, const DLTensor* tensor,
                                  int dimension, int symbol, struct dlpackgen_bindings to,
                                  struct dlpackgen_message* message) {
-  char room[16];
+  char buffer[16];
   if (to.bound[symbol]) {
     if (tensor->shape[dimension] == to.extents[symbol]) return DLPACKGEN_STATUS_OK;
     const struct dlpackgen_site at = dlpackgen_site_of(function, i);
     const struct dlpackgen_site like = dlpackgen_site_of(function, to.bound[symbol] - 1);
-    return dlpackgen_check_symbol(&at, tensor, dimension, dlpackgen_dim_text(function, symbol, room),
+    return dlpackgen_check_symbol(&at, tensor, dimension, dlpackgen_dim_text(function, symbol, buffer),
                                   to.extents[symbol], &like, message);
   }
   to.bound[symbol] = (uint8_t)(i + 1);
@@ -790,13 +790,13 @@ DLPACKGEN_SLOW static int dlpackgen_bad_field(const struct dlpackgen_function* f
 DLPACKGEN_SLOW static int dlpackgen_bad_element(const struct dlpackgen_function* function, int i, const char* field,
                                                 int n, int64_t value, const char* why,
                                                 struct dlpackgen_message* message) {
-  char room[32];
-  struct dlpackgen_message element = dlpackgen_message_in(room, sizeof room);
+  char buffer[32];
+  struct dlpackgen_message element = dlpackgen_message_in(buffer, sizeof buffer);
   dlpackgen_put(&element, field);
   dlpackgen_put(&element, "[");
   dlpackgen_put_integer(&element, n);
   dlpackgen_put(&element, "]");
-  return dlpackgen_bad_field(function, i, room, value, why, message);
+  return dlpackgen_bad_field(function, i, buffer, value, why, message);
 }
 
 /* Reports a name that is used twice or not allowed; number is the other parameter with that name,
@@ -804,8 +804,8 @@ DLPACKGEN_SLOW static int dlpackgen_bad_element(const struct dlpackgen_function*
 DLPACKGEN_SLOW static int dlpackgen_bad_name(const struct dlpackgen_function* function, int i, int number,
                                              struct dlpackgen_message* message) {
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
-  const int status = dlpackgen_fail(message, &at, DLPACKGEN_STATUS_SYSTEM_ERROR, "its name is that of ");
-  dlpackgen_put(message, number ? "parameter " : "the argument which takes_stream adds");
+  const int status = dlpackgen_fail(message, &at, DLPACKGEN_STATUS_SYSTEM_ERROR, "its name is also that of ");
+  dlpackgen_put(message, number ? "parameter " : "the argument that takes_stream adds");
   if (number) dlpackgen_put_integer(message, number);
   return status;
 }
@@ -818,7 +818,7 @@ static inline int dlpackgen_check_number(const struct dlpackgen_function* functi
     return dlpackgen_bad_field(function, i, field, number, ", which is not an earlier parameter, counted from 1",
                                message);
   if (function->parameters[number - 1].kind == DLPACKGEN_KIND_TENSOR) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_bad_field(function, i, field, number, ", and that parameter is not a tensor", message);
+  return dlpackgen_bad_field(function, i, field, number, ", but that parameter is not a tensor", message);
 }
 
 /* Checks the extents that are used. */
@@ -876,7 +876,7 @@ static inline int dlpackgen_check_fields(const struct dlpackgen_function* functi
     return dlpackgen_bad_field(function, i, "layout", p->layout, ", which is not a dlpackgen_layout", message);
   if (p->ndim > DLPACKGEN_MAX_NDIM)
     return dlpackgen_bad_field(function, i, "rank", p->ndim,
-                               ", and " DLPACKGEN_QUOTE(DLPACKGEN_MAX_NDIM) " is the largest", message);
+                               "; at most " DLPACKGEN_QUOTE(DLPACKGEN_MAX_NDIM) " is supported", message);
   return DLPACKGEN_STATUS_OK;
 }
 
@@ -911,10 +911,11 @@ static inline int dlpackgen_check_function(const struct dlpackgen_function* func
     return DLPACKGEN_STATUS_SYSTEM_ERROR;
   }
   if (function->nparameters > DLPACKGEN_MAX_PARAMETERS)
-    return dlpackgen_bad_count(function, " parameters, and " DLPACKGEN_QUOTE(DLPACKGEN_MOST_PARAMETERS) " is the most",
+    return dlpackgen_bad_count(function, " parameters; at most " DLPACKGEN_QUOTE(DLPACKGEN_MOST_PARAMETERS) " are "
+                                                                                                            "supported",
                                message);
   if (function->nparameters && !function->parameters)
-    return dlpackgen_bad_count(function, " parameters, and no table of them", message);
+    return dlpackgen_bad_count(function, " parameters, but no table of them", message);
   return DLPACKGEN_STATUS_OK;
 }
 

@@ -117,7 +117,7 @@ DLPACKGEN_CONSTEXPR const char* dlpackgen_error_string(dlpackgen_error_code erro
     case DLPACKGEN_ERROR_TOO_LARGE: return "the tensor has more elements or bytes than 63 bits can count";
     case DLPACKGEN_ERROR_DATA_NULL: return "data is NULL though the tensor has elements";
     case DLPACKGEN_ERROR_OUT_OF_RANGE: return "elements lie before the buffer or beyond the address space";
-    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has our major version";
+    case DLPACKGEN_ERROR_NO_EXCHANGE_API: return "no exchange table has the supported major version";
     case DLPACKGEN_ERROR_EXCHANGE_SLOT: return "a required function of the exchange table is NULL";
   }
   return "unknown error";
@@ -314,6 +314,22 @@ DLPACKGEN_CONSTEXPR int dlpackgen_is_contiguous(const DLTensor* tensor) {
   int64_t count = 0;
   if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
   return count == 0 || dlpackgen_contiguous_suffix_(tensor, &count);
+}
+
+/**
+ * Returns 1 if the tensor is F-contiguous, column-major without gaps, else 0, by the rules of
+ * dlpackgen_is_contiguous(). The shape must be valid.
+ */
+DLPACKGEN_CONSTEXPR int dlpackgen_is_f_contiguous(const DLTensor* tensor) {
+  int64_t count = 0, expected = 1;
+  int32_t i = 0;
+  if (dlpackgen_size(tensor->ndim, tensor->shape, &count) != DLPACKGEN_OK) return 0;
+  for (i = 0; count != 0 && i < tensor->ndim; i++) {
+    /* NULL strides mean row-major, which is column-major too if at most one extent exceeds 1. */
+    if (tensor->shape[i] != 1 && (tensor->strides ? tensor->strides[i] : 1) != expected) return 0;
+    expected *= tensor->shape[i];
+  }
+  return 1;
 }
 
 /**

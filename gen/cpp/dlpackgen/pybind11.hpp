@@ -335,16 +335,16 @@ class Bound<Function, Types<R, A...>> {
 
   const std::shared_ptr<Described>& described() const noexcept { return described_; }
 
-  typename Returned<R>::Type operator()(Passed<A>... given) const {
+  typename Returned<R>::Type operator()(Passed<A>... received) const {
     DLPACKGEN_CALL_OF(call, count + 1);
-    PyObject* const objects[count + 1] = {object_of<A>(given)..., nullptr};
+    PyObject* const objects[count + 1] = {object_of<A>(received)..., nullptr};
     PyObject* const home = detail::home();
     const auto n = static_cast<Py_ssize_t>(count);
     if (home == nullptr || dlpackgen_call_begin(&call, home, &described_->function(), objects, n, nullptr) != 0)
       throw_set();
     const CallEnd end(&call);
     try {
-      return run(call, std::index_sequence_for<A...>(), static_cast<Passed<A>&&>(given)...);
+      return run(call, std::index_sequence_for<A...>(), static_cast<Passed<A>&&>(received)...);
     } catch (const Exception& e) {
       if (e.code() == ErrorCode::callee_failed) throw;
       PyErr_Format(class_of(e.class_name()), "%s(): %s", described_->function().name, e.what());
@@ -384,15 +384,16 @@ class Bound<Function, Types<R, A...>> {
     throw_set();
   }
   template <class Parameter, std::enable_if_t<!is_tensor_parameter<Parameter>, int> = 0>
-  static Parameter&& convert(const dlpackgen_call&, std::size_t, std::remove_reference_t<Parameter>& given) noexcept {
-    return static_cast<Parameter&&>(given);
+  static Parameter&& convert(const dlpackgen_call&, std::size_t,
+                             std::remove_reference_t<Parameter>& received) noexcept {
+    return static_cast<Parameter&&>(received);
   }
   template <class Parameter>
   using Converted = std::conditional_t<is_tensor_parameter<Parameter>, std::decay_t<Parameter>, Parameter&&>;
 
   template <std::size_t... I>
-  typename Returned<R>::Type run(dlpackgen_call& call, std::index_sequence<I...>, Passed<A>&&... given) const {
-    std::tuple<Converted<A>...> made{convert<A>(call, I, given)...};
+  typename Returned<R>::Type run(dlpackgen_call& call, std::index_sequence<I...>, Passed<A>&&... received) const {
+    std::tuple<Converted<A>...> made{convert<A>(call, I, received)...};
     const auto invoke = [&]() -> R {
       const GilReleased<is_without_gil<Function>> released;
       return called(function_)(static_cast<A&&>(std::get<I>(made))...);
@@ -454,12 +455,12 @@ class Entry<Library, Function, Types<R, A...>> {
  public:
   explicit Entry(Call&& call) : call_(static_cast<Call&&>(call)) {}
 
-  std::conditional_t<returns_object, typename Library::Object, Value> operator()(Received<A>... given) const {
+  std::conditional_t<returns_object, typename Library::Object, Value> operator()(Received<A>... received) const {
     try {
       if constexpr (returns_object) {
-        return Library::steal(call_(pass<A>(given)...));
+        return Library::steal(call_(pass<A>(received)...));
       } else {
-        return call_(pass<A>(given)...);
+        return call_(pass<A>(received)...);
       }
     } catch (const Raised& e) {
       raise(e);
@@ -470,11 +471,11 @@ class Entry<Library, Function, Types<R, A...>> {
  private:
   template <class Parameter>
   static std::conditional_t<is_tensor_parameter<Parameter>, PyObject*, Parameter&&> pass(
-      Received<Parameter>& given) noexcept {
+      Received<Parameter>& received) noexcept {
     if constexpr (is_tensor_parameter<Parameter>) {
-      return given.ptr();
+      return received.ptr();
     } else {
-      return static_cast<Parameter&&>(given);
+      return static_cast<Parameter&&>(received);
     }
   }
 
@@ -564,13 +565,14 @@ void def(Module& module, const char* name, Function&& function, const More&... m
 template <class Class, class Object, class R, class... A, class... More>
 void def(Class& type, const char* name, R (Object::*method)(A...), const More&... more) {
   def(
-      type, name, [method](Object& self, A... given) -> R { return (self.*method)(static_cast<A&&>(given)...); },
+      type, name, [method](Object& self, A... received) -> R { return (self.*method)(static_cast<A&&>(received)...); },
       more...);
 }
 template <class Class, class Object, class R, class... A, class... More>
 void def(Class& type, const char* name, R (Object::*method)(A...) const, const More&... more) {
   def(
-      type, name, [method](const Object& self, A... given) -> R { return (self.*method)(static_cast<A&&>(given)...); },
+      type, name,
+      [method](const Object& self, A... received) -> R { return (self.*method)(static_cast<A&&>(received)...); },
       more...);
 }
 

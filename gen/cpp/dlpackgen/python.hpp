@@ -127,14 +127,14 @@ inline PyObject* to_object(Managed&& tensor, PyObject* like) noexcept {
     return p;
   }();
   static const dlpackgen_function function{"to_object", &parameter, 1, 0, 0, {}};
-  Managed given = static_cast<Managed&&>(tensor);
+  Managed owned = static_cast<Managed&&>(tensor);
   PyObject* const home = detail::home();
   PyObject* left_out = nullptr;
   DLPACKGEN_CALL_OF(call, 1);
-  if (!given) return raise(ErrorCode::null);
+  if (!owned) return raise(ErrorCode::null);
   if (home == nullptr || dlpackgen_call_begin(&call, home, &function, &left_out, 1, nullptr) != 0) return nullptr;
   call.arguments[0].object = like;  // only the library is used; the tensor is not read
-  PyObject* const made = dlpackgen_to_py_object(&call, 0, given.release());
+  PyObject* const made = dlpackgen_to_py_object(&call, 0, owned.release());
   dlpackgen_call_end(&call);
   return made;
 }

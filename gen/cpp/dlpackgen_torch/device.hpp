@@ -84,11 +84,10 @@ namespace detail {
 
 inline constexpr const char negated[] = DLPACKGEN_TEXT_NEGATED;
 inline constexpr const char conjugated[] = DLPACKGEN_TEXT_CONJUGATED;
-inline constexpr const char without_memory[] =
-    "it has elements and no memory: its storage was freed, or it stands for a tensor (functionalized, fake or all zeros)";
+inline constexpr const char without_memory[] = DLPACKGEN_TEXT_NO_STORAGE;
 inline constexpr const char unnamed[] = DLPACKGEN_TEXT_UNNAMED;
 inline constexpr const char recording[] =
-    "it requires grad, which the result would not record: pass detach(), or call this under torch.no_grad()";
+    "it requires grad, but the result would not record gradients: pass detach(), or call this under torch.no_grad()";
 
 }  // namespace detail
 
@@ -204,7 +203,7 @@ inline void reject_misaligned(const DLTensor& tensor) {
 // without elements are not checked, because it has no addresses of elements.
 inline Elements elements_of(const DLTensor& tensor, bool on_host) {
   const std::optional<c10::ScalarType> scalar = scalar_of(tensor.dtype);
-  if (!scalar) throw BufferError("its elements are of a type that ATen does not have");
+  if (!scalar) throw BufferError("its dtype has no ATen equivalent");
   char* const begin = static_cast<char*>(tensor.data);
   if (is_empty(tensor)) return Elements{begin, *scalar};
   char* const data = begin + tensor.byte_offset;
@@ -288,7 +287,7 @@ inline void reject_copied(const DLManagedTensorVersioned& managed) {
 inline void reject_padded(const DLManagedTensor&) {}
 inline void reject_padded(const DLManagedTensorVersioned& managed) {
   if ((managed.flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0) {
-    throw BufferError("its elements are padded to bytes, which ATen has no types for");
+    throw BufferError("its elements are padded to bytes, which ATen does not support");
   }
 }
 
@@ -315,7 +314,9 @@ typename Torch::Tensor import_checked(Incoming<Struct> incoming, const How& how)
     return Torch::template wrap<delete_managed<Struct>>(tensor, source, incoming.owned.release());
   }
   if (how.read_only == ReadOnly::raise) {
-    throw BufferError("it is read-only, or cannot say that it is not, and a torch.Tensor can always be written to");
+    throw BufferError(
+        "it is read-only, or its producer cannot declare it writable, but a torch.Tensor is always "
+        "writable");
   }
   return Torch::copy_on_host(managed.dl_tensor, source);
 }
@@ -418,10 +419,10 @@ inline int stream_of_torch(void*, DLDevice device, void** handle) noexcept {
 inline void use_backend(const dlpackgen_backend* table) {
   if (table != nullptr &&
       (table->abi_version != DLPACKGEN_BACKEND_ABI_VERSION || table->size < sizeof(dlpackgen_backend))) {
-    throw BufferError("the table of the backend is of another version than dlpackgen_backend.h");
+    throw BufferError("the backend's table has another version than dlpackgen_backend.h");
   }
   if (table != nullptr && table->device_type != detail::gpu()) {
-    throw BufferError("the backend serves other devices than this torch");
+    throw BufferError("the backend does not support the devices of this torch");
   }
   detail::used_device.store(table, std::memory_order_release);
 }

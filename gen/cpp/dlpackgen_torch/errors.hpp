@@ -73,11 +73,10 @@ namespace detail {
 
 inline constexpr const char negated[] = DLPACKGEN_TEXT_NEGATED;
 inline constexpr const char conjugated[] = DLPACKGEN_TEXT_CONJUGATED;
-inline constexpr const char without_memory[] =
-    "it has elements and no memory: its storage was freed, or it stands for a tensor (functionalized, fake or all zeros)";
+inline constexpr const char without_memory[] = DLPACKGEN_TEXT_NO_STORAGE;
 inline constexpr const char unnamed[] = DLPACKGEN_TEXT_UNNAMED;
 inline constexpr const char recording[] =
-    "it requires grad, which the result would not record: pass detach(), or call this under torch.no_grad()";
+    "it requires grad, but the result would not record gradients: pass detach(), or call this under torch.no_grad()";
 
 }  // namespace detail
 
@@ -120,7 +119,7 @@ DLPACKGEN_PYTORCH_SLOW void report(void* context, SetError set) noexcept {
   } catch (const std::exception& e) {
     set(context, "RuntimeError", e.what());
   } catch (...) {
-    set(context, "RuntimeError", "an exception that says nothing");
+    set(context, "RuntimeError", "an exception without a message");
   }
 }
 

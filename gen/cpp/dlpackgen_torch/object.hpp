@@ -152,7 +152,7 @@ inline bool paddle_records() {
 inline void reject_like_paddle(PyObject* object) {
   if (!is_true(made(PyObject_GetAttr(object, names().stop_gradient))) && paddle_records()) {
     throw BufferError(
-        "its stop_gradient is False, and the result would not record gradients: pass detach(), or call this "
+        "its stop_gradient is False, but the result would not record gradients: pass detach(), or call this "
         "under paddle.no_grad()");
   }
   if (has(Py_TYPE(object), names().is_dense) && !ask(object, names().is_dense)) {
@@ -277,7 +277,7 @@ inline Declared declared_by(PyObject* object) {
   if (answer == nullptr && PyErr_ExceptionMatches(PyExc_AttributeError)) return PyErr_Clear(), std::nullopt;
   const Declared declared = device_in(made(answer));
   if (declared) return declared;
-  throw BufferError("its __dlpack_device__ does not give a pair of numbers, the type and the id of a device");
+  throw BufferError(DLPACKGEN_TEXT_NO_DEVICE);
 }
 
 // Only the stream of the declared device was synchronized.
@@ -319,19 +319,19 @@ inline const Keywords& keywords() {
 // Producers before 1.0 do not support the version, and raise TypeError.
 inline py::object call_capsule(const py::object& method, const py::object& stream) {
   const Keywords& words = keywords();
-  PyObject* const given[] = {words.version.ptr(), stream.ptr()};
+  PyObject* const passed[] = {words.version.ptr(), stream.ptr()};
   PyObject* const all = stream ? words.all.ptr() : words.only_version.ptr();
-  PyObject* const capsule = PyObject_Vectorcall(method.ptr(), given, 0, all);
+  PyObject* const capsule = PyObject_Vectorcall(method.ptr(), passed, 0, all);
   if (capsule != nullptr) return made(capsule);
   if (!PyErr_ExceptionMatches(PyExc_TypeError)) throw py::error_already_set();
   PyErr_Clear();
-  return made(PyObject_Vectorcall(method.ptr(), given + 1, 0, stream ? words.only_stream.ptr() : nullptr));
+  return made(PyObject_Vectorcall(method.ptr(), passed + 1, 0, stream ? words.only_stream.ptr() : nullptr));
 }
 
 template <class Torch>
 py::object request_capsule(PyObject* object, Declared& declared) {
   const py::object method = optional(object, names().capsule);
-  if (!method) throw TypeError("expected a tensor, or a capsule with one: the object has no __dlpack__");
+  if (!method) throw TypeError("expected a tensor or a DLPack capsule: the object has no __dlpack__");
   declared = declared_by(object);
   return call_capsule(method, stream_for<Torch>(declared));
 }
@@ -351,7 +351,7 @@ void reject_other_stream(const ExchangeAPI& table, DLDevice device) {
 inline DLManagedTensorVersioned* own_by_table(const ExchangeAPI& table, PyObject* object) {
   DLManagedTensorVersioned* managed = nullptr;
   if (table.get()->managed_tensor_from_py_object_no_sync(object, &managed) != 0) {
-    if (PyErr_Occurred() == nullptr) throw BufferError("its exchange table failed, and does not say why");
+    if (PyErr_Occurred() == nullptr) throw BufferError("its exchange table failed without an error message");
     throw py::error_already_set();
   }
   PyErr_Clear();
@@ -375,7 +375,7 @@ typename Torch::Tensor import_from_capsule(PyObject* capsule, const char* name, 
   return import_checked<Torch>(std::move(incoming), how);
 }
 
-inline constexpr const char no_capsule[] = "expected a capsule whose tensor has not been consumed";
+inline constexpr const char no_capsule[] = "expected an unconsumed DLPack capsule";
 
 template <class Torch>
 typename Torch::Tensor from_capsule(PyObject* capsule, const How& how, const Declared* declared = nullptr) {
@@ -396,8 +396,8 @@ struct Typed {
   PyObject* object;
   py::object type;
 
-  explicit Typed(PyObject* given)
-      : object(given), type(py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(Py_TYPE(given)))) {}
+  explicit Typed(PyObject* passed)
+      : object(passed), type(py::reinterpret_borrow<py::object>(reinterpret_cast<PyObject*>(Py_TYPE(passed)))) {}
 
   void require_same_type() const {
     if (reinterpret_cast<PyObject*>(Py_TYPE(object)) == type.ptr()) return;
@@ -431,7 +431,7 @@ inline ReadOnly read_only_of(std::string_view wanted) {
   if (wanted == "raise") return ReadOnly::raise;
   if (wanted == "copy") return ReadOnly::copy;
   if (wanted == "allow") return ReadOnly::allow;
-  throw py::value_error("read_only is 'raise', 'copy' or 'allow', not '" + std::string(wanted) + "'");
+  throw py::value_error("read_only must be 'raise', 'copy' or 'allow', not '" + std::string(wanted) + "'");
 }
 
 // The arguments of from_dlpack() in Python.
@@ -457,7 +457,7 @@ inline Request request_in(PyObject* args, PyObject* keywords) {
                                    &found.device, &found.copy, &read_only)) {
     throw py::error_already_set();
   }
-  if (found.copy != Py_None && !PyBool_Check(found.copy)) throw py::type_error("copy is True, False or None");
+  if (found.copy != Py_None && !PyBool_Check(found.copy)) throw py::type_error("copy must be True, False or None");
   found.read_only = read_only_of(read_only);
   return found;
 }
@@ -482,7 +482,7 @@ inline py::object placed(const py::object& made, const Request& wanted) {
     const py::object device = device_of(wanted.device);
     if (!device.equal(made.attr("device"))) {
       if (wanted.copy == Py_False) {
-        throw BufferError("it is on another device than device=, and copy=False does not allow a copy");
+        throw BufferError("it is not on device=, and copy=False does not allow a copy");
       }
       copy = made.attr("to")(device);
     }
@@ -520,7 +520,7 @@ inline void reject_unreadable(const at::Tensor& tensor, c10::DispatchKeySet keep
   DLTensor view;
   if (read_plain<Access::read>(*tensor.unsafeGetTensorImpl(), view, InPlace(), keeps)) return;
   if (tensor.key_set().has_any(keeps))
-    throw BufferError("its storage was made smaller, or it stands for another tensor");
+    throw BufferError("its storage was resized, or it is a wrapper of another tensor");
   read_other(tensor, Access::read, view);
   if (dtype_of(tensor.scalar_type()).lanes == 0) throw BufferError(unnamed);
 }

@@ -67,29 +67,29 @@ class Pool {
   // Allocates memory for a Block; throws std::bad_alloc.
   static void* take() {
     if (kept_.first == nullptr) return ::operator new(sizeof(Block));
-    Room* const room = kept_.first;
-    kept_.first = room->next;
+    Slot* const slot = kept_.first;
+    kept_.first = slot->next;
     --kept_.count;
-    return room;
+    return slot;
   }
 
   static void give(void* block) noexcept {
     if (kept_.state != State::open && !open()) return ::operator delete(block);
     if (kept_.count >= pool_limit) return ::operator delete(block);
-    kept_.first = ::new (block) Room{kept_.first};
+    kept_.first = ::new (block) Slot{kept_.first};
     ++kept_.count;
   }
 
  private:
-  struct Room {
-    Room* next;
+  struct Slot {
+    Slot* next;
   };
   enum class State : char { fresh, open, closed };
 
   // Without constructor and destructor, so it exists as long as the thread. Objects that are
   // destroyed after the Closer return their blocks to the heap.
   struct Kept {
-    Room* first;
+    Slot* first;
     int count;
     State state;
   };
@@ -176,11 +176,11 @@ using Exported = std::unique_ptr<Export<Kept>, Drop>;
 // keep may throw; the memory then returns to the pool.
 template <class Kept, class Keep>
 Exported<Kept> make_export(Keep keep) {
-  void* const room = Pool<Export<Kept>>::take();
+  void* const buffer = Pool<Export<Kept>>::take();
   try {
-    return Exported<Kept>(::new (room) Export<Kept>(keep()));
+    return Exported<Kept>(::new (buffer) Export<Kept>(keep()));
   } catch (...) {
-    Pool<Export<Kept>>::give(room);
+    Pool<Export<Kept>>::give(buffer);
     throw;
   }
 }
@@ -190,7 +190,7 @@ Exported<Kept> make_export(Keep keep) {
 // write.
 DLPACKGEN_PYTORCH_SLOW c10::Storage share_lazily(const c10::Storage& storage) {
   auto clone = c10::impl::cow::lazy_clone_storage(*storage.unsafeGetStorageImpl());
-  if (!clone) throw BufferError("its memory is shared until it is written to, and cannot be held: pass clone()");
+  if (!clone) throw BufferError("its memory is copy-on-write and cannot be retained: pass clone()");
   return c10::Storage(std::move(clone));
 }
 

@@ -89,11 +89,10 @@ namespace detail {
 
 inline constexpr const char negated[] = DLPACKGEN_TEXT_NEGATED;
 inline constexpr const char conjugated[] = DLPACKGEN_TEXT_CONJUGATED;
-inline constexpr const char without_memory[] =
-    "it has elements and no memory: its storage was freed, or it stands for a tensor (functionalized, fake or all zeros)";
+inline constexpr const char without_memory[] = DLPACKGEN_TEXT_NO_STORAGE;
 inline constexpr const char unnamed[] = DLPACKGEN_TEXT_UNNAMED;
 inline constexpr const char recording[] =
-    "it requires grad, which the result would not record: pass detach(), or call this under torch.no_grad()";
+    "it requires grad, but the result would not record gradients: pass detach(), or call this under torch.no_grad()";
 
 }  // namespace detail
 
@@ -209,7 +208,7 @@ inline void reject_misaligned(const DLTensor& tensor) {
 // without elements are not checked, because it has no addresses of elements.
 inline Elements elements_of(const DLTensor& tensor, bool on_host) {
   const std::optional<c10::ScalarType> scalar = scalar_of(tensor.dtype);
-  if (!scalar) throw BufferError("its elements are of a type that ATen does not have");
+  if (!scalar) throw BufferError("its dtype has no ATen equivalent");
   char* const begin = static_cast<char*>(tensor.data);
   if (is_empty(tensor)) return Elements{begin, *scalar};
   char* const data = begin + tensor.byte_offset;
@@ -293,7 +292,7 @@ inline void reject_copied(const DLManagedTensorVersioned& managed) {
 inline void reject_padded(const DLManagedTensor&) {}
 inline void reject_padded(const DLManagedTensorVersioned& managed) {
   if ((managed.flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0) {
-    throw BufferError("its elements are padded to bytes, which ATen has no types for");
+    throw BufferError("its elements are padded to bytes, which ATen does not support");
   }
 }
 
@@ -320,7 +319,9 @@ typename Torch::Tensor import_checked(Incoming<Struct> incoming, const How& how)
     return Torch::template wrap<delete_managed<Struct>>(tensor, source, incoming.owned.release());
   }
   if (how.read_only == ReadOnly::raise) {
-    throw BufferError("it is read-only, or cannot say that it is not, and a torch.Tensor can always be written to");
+    throw BufferError(
+        "it is read-only, or its producer cannot declare it writable, but a torch.Tensor is always "
+        "writable");
   }
   return Torch::copy_on_host(managed.dl_tensor, source);
 }
@@ -362,7 +363,7 @@ using pytorch::detail::is_on_host;
 
 inline std::string last_error() {
   const char* const reason = torch_exception_get_what_without_backtrace();
-  return reason != nullptr ? reason : "torch failed, and does not say why";
+  return reason != nullptr ? reason : "torch failed without an error message";
 }
 
 // torch's macro prints the exceptions that it throws.
@@ -460,18 +461,18 @@ inline char* copy_elements(const DLTensor& tensor, const Extents& extents, std::
 
 // Without an operator, to which the caller's modes would apply.
 inline Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
-  if (!source.is_cpu()) throw BufferError("it is read-only, and is copied on the CPU alone");
+  if (!source.is_cpu()) throw BufferError("it is read-only, and only tensors on the CPU can be copied");
   DLTensor dense = tensor;
   dense.strides = nullptr;
   const Extents extents = pytorch::detail::extents_of(dense);
   AtenTensorHandle made = nullptr;
-  void* room = nullptr;
+  void* buffer = nullptr;
   check_shim(aoti_torch_empty_strided(tensor.ndim, tensor.shape, extents.strides.data(), source.dtype,
                                       source.device_type, source.device_index, &made));
   Tensor copy(made);
-  check_shim(aoti_torch_get_data_ptr(made, &room));
+  check_shim(aoti_torch_get_data_ptr(made, &buffer));
   copy_elements(tensor, pytorch::detail::extents_of(tensor), source.size, static_cast<const char*>(source.data),
-                static_cast<char*>(room), 0);
+                static_cast<char*>(buffer), 0);
   return copy;
 }
 

@@ -62,7 +62,7 @@ inline std::int64_t covered(const DLTensor& tensor) {
 }
 
 inline constexpr const char beyond_storage[] =
-    "it reaches beyond its storage, which was made smaller: resize the storage back, or pass a tensor that fits";
+    "it extends beyond its storage, which was resized: resize it back, or pass a tensor that fits";
 
 }  // namespace detail
 }  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN

@@ -22,7 +22,7 @@ const (
 	MinorVersion = 3
 )
 
-// Flags are what a producer says about a tensor, bit by bit.
+// Flags are a producer's declarations about a tensor, one bit each.
 type Flags uint64
 
 // The flags.
@@ -36,8 +36,8 @@ const (
 	FlagIsSubbyteTypePadded Flags = 1 << 2
 )
 
-// String gives the names of the flags that are set, joined by |, with what has
-// no name as a number; 0 for none.
+// String returns the names of the set flags, joined by |, and bits without a
+// name as a number; 0 for none.
 func (v Flags) String() string {
 	var names []string
 	for _, known := range []struct {
@@ -60,7 +60,7 @@ func (v Flags) String() string {
 // the width of its field.
 type DeviceType int32
 
-// The values of DeviceType that DLPack 1.3 knows.
+// The values of DeviceType in DLPack 1.3.
 const (
 	// Memory of the host.
 	DeviceCPU DeviceType = 1
@@ -98,7 +98,7 @@ const (
 	DeviceTrn DeviceType = 18
 )
 
-// String gives the name in C without its kDL, or DeviceType(99) for a number
+// String returns the name in C without its kDL, or DeviceType(99) for a number
 // without a name.
 func (v DeviceType) String() string {
 	switch v {
@@ -142,7 +142,7 @@ func (v DeviceType) String() string {
 // DLDataTypeCode of C, in the width of its field.
 type DataTypeCode uint8
 
-// The values of DataTypeCode that DLPack 1.3 knows.
+// The values of DataTypeCode in DLPack 1.3.
 const (
 	// Signed integer.
 	CodeInt DataTypeCode = 0
@@ -183,8 +183,8 @@ const (
 	CodeFloat4E2M1FN DataTypeCode = 17
 )
 
-// String gives the name in C without its kDL, or DataTypeCode(99) for a number
-// without a name.
+// String returns the name in C without its kDL, or DataTypeCode(99) for a
+// number without a name.
 func (v DataTypeCode) String() string {
 	switch v {
 	case CodeInt:

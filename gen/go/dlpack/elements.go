@@ -26,7 +26,7 @@ type Element interface {
 // where no Go value can lie; [PackedData] and [At] read them.
 type Narrow interface {
 	Int4 | Uint4 | Float6E2M3FN | Float6E3M2FN | Float4E2M1FN
-	// Bits gives the code, in the lowest bits.
+	// Bits returns the code, in the lowest bits.
 	Bits() uint8
 }
 
@@ -42,11 +42,11 @@ type ShortFloat interface {
 		Float8E4M3FNUZ | Float8E5M2 | Float8E5M2FNUZ | Float8E8M0FNU | Float6E2M3FN | Float6E3M2FN |
 		Float4E2M1FN
 	fmt.Stringer
-	// Float32 gives the number, which is exact.
+	// Float32 returns the number, which is exact.
 	Float32() float32
 }
 
-// DataTypeOf gives the data type with the layout of T. An int or uint is 64
+// DataTypeOf returns the data type with the layout of T. An int or uint is 64
 // bits wide: this package exists on 64-bit platforms only.
 func DataTypeOf[T Scalar]() DataType {
 	var none T
@@ -116,8 +116,8 @@ var dataTypeOfKind = [32]DataType{
 	reflect.Uintptr:    {Code: CodeUint, Bits: 64, Lanes: 1},
 }
 
-// value makes an element of the bytes in which it lies; nil for a data type
-// that has no Go type.
+// value creates an element from its bytes; nil for a data type that has no Go
+// type.
 func (t DataType) value(bytes []byte) any {
 	switch t {
 	case DTypeBool:
@@ -186,7 +186,7 @@ func (t DataType) value(bytes []byte) any {
 // Go bool is not allowed to be, should a producer write more than 0 and 1.
 type Bool uint8
 
-// BoolFrom gives 1 or 0.
+// BoolFrom returns 1 or 0.
 func BoolFrom(v bool) Bool {
 	if v {
 		return 1
@@ -215,12 +215,12 @@ func Int4From(v int) Int4 {
 	return Int4{uint8(v) & 15}
 }
 
-// Int gives the integer.
+// Int returns the integer.
 func (x Int4) Int() int {
 	return int(int8(x.bits<<4) >> 4)
 }
 
-// Bits gives the code, in the lowest bits. [FromBits] is the opposite.
+// Bits returns the code, in the lowest bits. [FromBits] is the opposite.
 func (x Int4) Bits() uint8 {
 	return x.bits
 }
@@ -241,12 +241,12 @@ func Uint4From(v uint) Uint4 {
 	return Uint4{uint8(v) & 15}
 }
 
-// Uint gives the integer.
+// Uint returns the integer.
 func (x Uint4) Uint() uint {
 	return uint(x.bits)
 }
 
-// Bits gives the code, in the lowest bits. [FromBits] is the opposite.
+// Bits returns the code, in the lowest bits. [FromBits] is the opposite.
 func (x Uint4) Bits() uint8 {
 	return x.bits
 }
@@ -280,12 +280,12 @@ func Float16Saturated(v float32) Float16 {
 	return Float16(encodingOfFloat16.encode(v, true))
 }
 
-// Float32 gives the number, which is exact.
+// Float32 returns the number, which is exact.
 func (x Float16) Float32() float32 {
 	return encodingOfFloat16.decode(uint32(x))
 }
 
-// String gives as few digits as tell the number from its neighbours.
+// String returns the fewest digits that identify the number.
 func (x Float16) String() string {
 	return encodingOfFloat16.shortest(uint32(x))
 }
@@ -319,12 +319,12 @@ func BFloat16Saturated(v float32) BFloat16 {
 	return BFloat16(encodingOfBFloat16.encode(v, true))
 }
 
-// Float32 gives the number, which is exact.
+// Float32 returns the number, which is exact.
 func (x BFloat16) Float32() float32 {
 	return math.Float32frombits(uint32(x) << 16)
 }
 
-// String gives as few digits as tell the number from its neighbours.
+// String returns the fewest digits that identify the number.
 func (x BFloat16) String() string {
 	return encodingOfBFloat16.shortest(uint32(x))
 }
@@ -344,12 +344,12 @@ func Complex32From(v complex64) Complex32 {
 	return Complex32{Float16From(real(v)), Float16From(imag(v))}
 }
 
-// Complex64 gives the number, which is exact.
+// Complex64 returns the number, which is exact.
 func (x Complex32) Complex64() complex64 {
 	return complex(x.Real.Float32(), x.Imag.Float32())
 }
 
-// String gives as few digits as tell the parts from their neighbours.
+// String returns the fewest digits that identify the parts.
 func (x Complex32) String() string {
 	return complexText(x.Real.String(), x.Imag.String())
 }
@@ -383,12 +383,12 @@ func Float8E3M4Saturated(v float32) Float8E3M4 {
 	return Float8E3M4(encodingOfFloat8E3M4.encode(v, true))
 }
 
-// Float32 gives the number, which is exact.
+// Float32 returns the number, which is exact.
 func (x Float8E3M4) Float32() float32 {
 	return encodingOfFloat8E3M4.decode(uint32(x))
 }
 
-// String gives the digits of the number as a float32.
+// String returns the digits of the number as a float32.
 func (x Float8E3M4) String() string {
 	return fmt.Sprint(x.Float32())
 }
@@ -422,12 +422,12 @@ func Float8E4M3Saturated(v float32) Float8E4M3 {
 	return Float8E4M3(encodingOfFloat8E4M3.encode(v, true))
 }
 
-// Float32 gives the number, which is exact.
+// Float32 returns the number, which is exact.
 func (x Float8E4M3) Float32() float32 {
 	return encodingOfFloat8E4M3.decode(uint32(x))
 }
 
-// String gives the digits of the number as a float32.
+// String returns the digits of the number as a float32.
 func (x Float8E4M3) String() string {
 	return fmt.Sprint(x.Float32())
 }
@@ -462,12 +462,12 @@ func Float8E4M3B11FNUZSaturated(v float32) Float8E4M3B11FNUZ {
 	return Float8E4M3B11FNUZ(encodingOfFloat8E4M3B11FNUZ.encode(v, true))
 }
 
-// Float32 gives the number, which is exact.
+// Float32 returns the number, which is exact.
 func (x Float8E4M3B11FNUZ) Float32() float32 {
 	return encodingOfFloat8E4M3B11FNUZ.decode(uint32(x))
 }
 
-// String gives the digits of the number as a float32.
+// String returns the digits of the number as a float32.
 func (x Float8E4M3B11FNUZ) String() string {
 	return fmt.Sprint(x.Float32())
 }
@@ -502,12 +502,12 @@ func Float8E4M3FNSaturated(v float32) Float8E4M3FN {
 	return Float8E4M3FN(encodingOfFloat8E4M3FN.encode(v, true))
 }
 
-// Float32 gives the number, which is exact.
+// Float32 returns the number, which is exact.
 func (x Float8E4M3FN) Float32() float32 {
 	return encodingOfFloat8E4M3FN.decode(uint32(x))
 }
 
-// String gives the digits of the number as a float32.
+// String returns the digits of the number as a float32.
 func (x Float8E4M3FN) String() string {
 	return fmt.Sprint(x.Float32())
 }
@@ -542,12 +542,12 @@ func Float8E4M3FNUZSaturated(v float32) Float8E4M3FNUZ {
 	return Float8E4M3FNUZ(encodingOfFloat8E4M3FNUZ.encode(v, true))
 }
 
-// Float32 gives the number, which is exact.
+// Float32 returns the number, which is exact.
 func (x Float8E4M3FNUZ) Float32() float32 {
 	return encodingOfFloat8E4M3FNUZ.decode(uint32(x))
 }
 
-// String gives the digits of the number as a float32.
+// String returns the digits of the number as a float32.
 func (x Float8E4M3FNUZ) String() string {
 	return fmt.Sprint(x.Float32())
 }
@@ -581,12 +581,12 @@ func Float8E5M2Saturated(v float32) Float8E5M2 {
 	return Float8E5M2(encodingOfFloat8E5M2.encode(v, true))
 }
 
-// Float32 gives the number, which is exact.
+// Float32 returns the number, which is exact.
 func (x Float8E5M2) Float32() float32 {
 	return encodingOfFloat8E5M2.decode(uint32(x))
 }
 
-// String gives the digits of the number as a float32.
+// String returns the digits of the number as a float32.
 func (x Float8E5M2) String() string {
 	return fmt.Sprint(x.Float32())
 }
@@ -621,12 +621,12 @@ func Float8E5M2FNUZSaturated(v float32) Float8E5M2FNUZ {
 	return Float8E5M2FNUZ(encodingOfFloat8E5M2FNUZ.encode(v, true))
 }
 
-// Float32 gives the number, which is exact.
+// Float32 returns the number, which is exact.
 func (x Float8E5M2FNUZ) Float32() float32 {
 	return encodingOfFloat8E5M2FNUZ.decode(uint32(x))
 }
 
-// String gives the digits of the number as a float32.
+// String returns the digits of the number as a float32.
 func (x Float8E5M2FNUZ) String() string {
 	return fmt.Sprint(x.Float32())
 }
@@ -661,12 +661,12 @@ func Float8E8M0FNUSaturated(v float32) Float8E8M0FNU {
 	return Float8E8M0FNU(encodingOfFloat8E8M0FNU.encode(v, true))
 }
 
-// Float32 gives the number, which is exact.
+// Float32 returns the number, which is exact.
 func (x Float8E8M0FNU) Float32() float32 {
 	return encodingOfFloat8E8M0FNU.decode(uint32(x))
 }
 
-// String gives the digits of the number as a float32.
+// String returns the digits of the number as a float32.
 func (x Float8E8M0FNU) String() string {
 	return fmt.Sprint(x.Float32())
 }
@@ -697,17 +697,17 @@ func Float6E2M3FNFrom(v float32) Float6E2M3FN {
 	return Float6E2M3FN{uint8(encodingOfFloat6E2M3FN.encode(v, false))}
 }
 
-// Float32 gives the number, which is exact.
+// Float32 returns the number, which is exact.
 func (x Float6E2M3FN) Float32() float32 {
 	return encodingOfFloat6E2M3FN.decode(uint32(x.bits))
 }
 
-// Bits gives the code, in the lowest bits. [FromBits] is the opposite.
+// Bits returns the code, in the lowest bits. [FromBits] is the opposite.
 func (x Float6E2M3FN) Bits() uint8 {
 	return x.bits
 }
 
-// String gives the digits of the number as a float32.
+// String returns the digits of the number as a float32.
 func (x Float6E2M3FN) String() string {
 	return fmt.Sprint(x.Float32())
 }
@@ -738,17 +738,17 @@ func Float6E3M2FNFrom(v float32) Float6E3M2FN {
 	return Float6E3M2FN{uint8(encodingOfFloat6E3M2FN.encode(v, false))}
 }
 
-// Float32 gives the number, which is exact.
+// Float32 returns the number, which is exact.
 func (x Float6E3M2FN) Float32() float32 {
 	return encodingOfFloat6E3M2FN.decode(uint32(x.bits))
 }
 
-// Bits gives the code, in the lowest bits. [FromBits] is the opposite.
+// Bits returns the code, in the lowest bits. [FromBits] is the opposite.
 func (x Float6E3M2FN) Bits() uint8 {
 	return x.bits
 }
 
-// String gives the digits of the number as a float32.
+// String returns the digits of the number as a float32.
 func (x Float6E3M2FN) String() string {
 	return fmt.Sprint(x.Float32())
 }
@@ -779,17 +779,17 @@ func Float4E2M1FNFrom(v float32) Float4E2M1FN {
 	return Float4E2M1FN{uint8(encodingOfFloat4E2M1FN.encode(v, false))}
 }
 
-// Float32 gives the number, which is exact.
+// Float32 returns the number, which is exact.
 func (x Float4E2M1FN) Float32() float32 {
 	return encodingOfFloat4E2M1FN.decode(uint32(x.bits))
 }
 
-// Bits gives the code, in the lowest bits. [FromBits] is the opposite.
+// Bits returns the code, in the lowest bits. [FromBits] is the opposite.
 func (x Float4E2M1FN) Bits() uint8 {
 	return x.bits
 }
 
-// String gives the digits of the number as a float32.
+// String returns the digits of the number as a float32.
 func (x Float4E2M1FN) String() string {
 	return fmt.Sprint(x.Float32())
 }

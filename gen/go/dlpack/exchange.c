@@ -214,11 +214,11 @@ answer dlp_59225070_allocate(callee to, DLDataType dtype, DLDevice device, int32
 
 static failure* wrap_object(callee to, dlp_59225070_object* owned, uintptr_t* object) {
   void* out = NULL;
-  DLManagedTensorVersioned* given = dlp_59225070_object_managed(owned);
-  if (!given) return failed(dlp_59225070_NO_MEMORY, dlp_59225070_OP_WRAP);
-  if (table_of(to)->managed_tensor_to_py_object_no_sync(given, &out)) {
+  DLManagedTensorVersioned* passed = dlp_59225070_object_managed(owned);
+  if (!passed) return failed(dlp_59225070_NO_MEMORY, dlp_59225070_OP_WRAP);
+  if (table_of(to)->managed_tensor_to_py_object_no_sync(passed, &out)) {
     failure* f = rejected_silently(to, dlp_59225070_OP_WRAP);
-    if (dlp_59225070_object_shared(owned)) delete_managed(given);
+    if (dlp_59225070_object_shared(owned)) delete_managed(passed);
     return f;
   }
   *object = (uintptr_t)out;

@@ -239,7 +239,7 @@ func (x *export) place(m *memory) (unsafe.Pointer, error) {
 
 func (x *export) elements(m *memory) (elementRange, error) {
 	if len(x.shape) > MaxNDim {
-		return elementRange{}, failf(ErrShape, "%d dimensions; %d at most", len(x.shape), MaxNDim)
+		return elementRange{}, failf(ErrShape, "%d dimensions; at most %d", len(x.shape), MaxNDim)
 	}
 	if x.strides != nil && len(x.strides) != len(x.shape) {
 		return elementRange{}, failf(ErrShape, "%d strides for %d dimensions", len(x.strides), len(x.shape))
@@ -251,7 +251,7 @@ func (x *export) elements(m *memory) (elementRange, error) {
 	if err != nil || x.fits(r, m) {
 		return r, err
 	}
-	return elementRange{}, failf(ErrShape, "shape %v, strides %v, offset %d do not suit a slice of %d",
+	return elementRange{}, failf(ErrShape, "shape %v, strides %v, offset %d do not fit a slice of %d",
 		slices.Clone(x.shape), slices.Clone(x.strides), x.offset, m.count)
 }
 

@@ -9,32 +9,35 @@
 
 /* Texts of errors that several callers use. Part of message.h. */
 
-#define DLPACKGEN_TEXT_READ_ONLY "it is read-only, and this argument is written to"
+#define DLPACKGEN_TEXT_READ_ONLY "it is read-only, but the parameter is writable"
 #define DLPACKGEN_TEXT_MISSING "it is missing"
 #define DLPACKGEN_TEXT_INTS "a list of int"
 #define DLPACKGEN_TEXT_FLOATS "a list of float"
 #define DLPACKGEN_TEXT_NOT_BORROWED "it cannot be borrowed"
-#define DLPACKGEN_TEXT_NUL "expected a text without NUL"
+#define DLPACKGEN_TEXT_NUL "expected a string without NUL"
 #define DLPACKGEN_TEXT_NEGATED "its memory holds the negated values: pass resolve_neg()"
 #define DLPACKGEN_TEXT_CONJUGATED "its memory holds the conjugated values: pass resolve_conj()"
 #define DLPACKGEN_TEXT_NOT_DENSE "it has no dense memory: pass to_dense()"
-#define DLPACKGEN_TEXT_UNNAMED "its elements are of a type that DLPack has no name for"
+#define DLPACKGEN_TEXT_UNNAMED "its dtype has no DLPack equivalent"
 #define DLPACKGEN_TEXT_OTHER_TYPE "it became an object of another type during the call"
 #define DLPACKGEN_TEXT_NO_CAPSULE "its __dlpack__() did not return an unconsumed DLPack capsule"
-#define DLPACKGEN_TEXT_NO_TENSOR "its exchange table gave no tensor"
-#define DLPACKGEN_TEXT_NO_STREAM "its library does not tell its stream"
+#define DLPACKGEN_TEXT_NO_DEVICE "its __dlpack_device__() did not return a device type and an id"
+#define DLPACKGEN_TEXT_NO_STORAGE \
+  "it has elements but no memory: its storage was freed, or it is a functionalized, fake or zero tensor"
+#define DLPACKGEN_TEXT_NO_TENSOR "its exchange table returned no tensor"
+#define DLPACKGEN_TEXT_NO_STREAM "its library does not report its current stream"
 #define DLPACKGEN_TEXT_NONE "expected a tensor, got None"
 #define DLPACKGEN_TEXT_NO_COPY "no memory for a contiguous copy"
 #define DLPACKGEN_TEXT_NO_TORCH_DTYPE "PyTorch has no dtype "
-#define DLPACKGEN_TEXT_MASKED "some of its elements may be masked, which a tensor cannot say"
-#define DLPACKGEN_TEXT_LEGACY "a tensor that is read-only or padded is for consumers that ask for max_version=(1, 0)"
-#define DLPACKGEN_TEXT_FOREIGN_OBJECT "an object of another type than the exchange table is for"
-#define DLPACKGEN_TEXT_WHOLE_BYTES "copies are made of whole bytes in memory of the host"
+#define DLPACKGEN_TEXT_MASKED "some of its elements may be masked, but DLPack has no masks"
+#define DLPACKGEN_TEXT_LEGACY "a read-only or padded tensor needs a consumer that passes max_version=(1, 0)"
+#define DLPACKGEN_TEXT_FOREIGN_OBJECT "the object is not of the exchange table's type"
+#define DLPACKGEN_TEXT_WHOLE_BYTES "only host memory with elements of whole bytes can be copied"
 #define DLPACKGEN_TEXT_NO_PAIR "%s is not a tuple of two integers"
-#define DLPACKGEN_TEXT_OTHER_DEVICE "the tensor is on device (%d, %d), asked for on (%lld, %lld)"
-#define DLPACKGEN_TEXT_NO_FLAGS "a borrowed view cannot say that the tensor is read-only or padded"
+#define DLPACKGEN_TEXT_OTHER_DEVICE "the tensor is on device (%d, %d), requested (%lld, %lld)"
+#define DLPACKGEN_TEXT_NO_FLAGS "a borrowed tensor cannot be marked read-only or padded"
 /** The text between a dtype and a number. */
-#define DLPACKGEN_TEXT_OUT_OF_RANGE " does not hold "
+#define DLPACKGEN_TEXT_OUT_OF_RANGE " cannot represent "
 /** Instead of a number of more than 1023 bits. */
 #define DLPACKGEN_TEXT_LARGE "an integer of that size"
 
@@ -90,7 +93,7 @@ static int managed(const producer* p, void* py_object, DLManagedTensorVersioned*
  * deletes it would crash if the producer had deleted it too. */
 static int wrap(const producer* p, DLManagedTensorVersioned* tensor, void** out) {
   if (!tensor || tensor->version.major != DLPACK_MAJOR_VERSION)
-    return fail(p, "BufferError", "no tensor of this major version of DLPack");
+    return fail(p, "BufferError", "unsupported major version of DLPack");
   if (tensor->dl_tensor.ndim < 0 || tensor->dl_tensor.ndim > dlp_59225070_VIEW_NDIM ||
       (tensor->dl_tensor.ndim && !tensor->dl_tensor.shape))
     return fail(p, "BufferError", "a tensor without a valid shape");
@@ -168,7 +171,7 @@ static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* e
 
 static int tell(dlp_59225070_failure* f, void* error_ctx, set_error SetError) {
   if (SetError)
-    SetError(error_ctx, f->kind ? f->kind : "MemoryError", f->message ? f->message : "no memory to say what failed");
+    SetError(error_ctx, f->kind ? f->kind : "MemoryError", f->message ? f->message : "no memory for an error message");
   dlp_59225070_forget(f);
   return -1;
 }
@@ -242,14 +245,14 @@ static producer producers[NUMBERS] = {{DEFAULTS(0), {0, 0, 0}}};
 
 const DLPackExchangeAPI* dlp_59225070_table_plain(void) { return &producers[0].api; }
 
-const DLPackExchangeAPI* dlp_59225070_table_new(int i, plan is, const DLPackExchangeAPI* given) {
+const DLPackExchangeAPI* dlp_59225070_table_new(int i, plan is, const DLPackExchangeAPI* passed) {
   DLPackExchangeAPI* api = &producers[i].api;
   producers[i].is = is;
   *api = defaults[i];
-  api->header.prev_api = given->header.prev_api;
+  api->header.prev_api = passed->header.prev_api;
 #define CHOOSE(function, op)                                   \
   if (is.hooks & 1u << op) api->function = hooked[i].function; \
-  if (given->function) api->function = given->function
+  if (passed->function) api->function = passed->function
   CHOOSE(managed_tensor_allocator, dlp_59225070_OP_ALLOCATE);
   CHOOSE(managed_tensor_from_py_object_no_sync, dlp_59225070_OP_MANAGED);
   CHOOSE(managed_tensor_to_py_object_no_sync, dlp_59225070_OP_WRAP);

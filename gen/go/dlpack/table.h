@@ -22,7 +22,7 @@ struct dlp_59225070_plan {
 
 /* Creates table number i, from 1 to dlp_59225070_TABLES, once. It exists until the process ends. */
 dlp_59225070_LOCAL const DLPackExchangeAPI* dlp_59225070_table_new(int i, struct dlp_59225070_plan plan,
-                                                                   const DLPackExchangeAPI* given);
+                                                                   const DLPackExchangeAPI* passed);
 
 /* Returns the table with only the defaults. */
 dlp_59225070_LOCAL const DLPackExchangeAPI* dlp_59225070_table_plain(void);

@@ -56,7 +56,7 @@ func validateDims(dl *DLTensor, nullStrides bool) error {
 	case dl.NDim > 0 && dl.Shape == 0:
 		return failf(ErrShape, "shape is NULL, but ndim is %d", dl.NDim)
 	case dl.NDim > 0 && dl.Strides == 0 && !nullStrides:
-		return failf(ErrShape, "strides are NULL, which DLPack 1.2 ended, but ndim is %d", dl.NDim)
+		return failf(ErrShape, "strides are NULL, which DLPack forbids since 1.2, but ndim is %d", dl.NDim)
 	case dl.NDim > 0 && (dl.Shape|dl.Strides)&misaligned != 0:
 		return failf(ErrShape, "shape or strides at an address that is not a multiple of 8")
 	}
@@ -112,7 +112,7 @@ func stridedRange(shape, strides []int64) (elementRange, error) {
 		}
 		over, distance := bits.Mul64(uint64(extent-1), size)
 		if over != 0 || distance > math.MaxInt64-*side {
-			return elementRange{}, failf(ErrShape, "strides %v of shape %v reach farther than 63 bits",
+			return elementRange{}, failf(ErrShape, "strides %v of shape %v exceed 63 bits",
 				slices.Clone(strides), slices.Clone(shape))
 		}
 		*side += distance
@@ -134,7 +134,7 @@ func validateRange(t Tensor, r elementRange) error {
 	end, carry := bits.Add64(after, dl.ByteOffset, 0)
 	_, beyond := bits.Add64(base, end, 0)
 	if !fits || !fit || carry != 0 || end > math.MaxInt64 || beyond != 0 || before > base+dl.ByteOffset {
-		return failf(ErrShape, "shape %v with strides %v reaches outside of memory", t.Shape(), t.Strides())
+		return failf(ErrShape, "shape %v with strides %v exceeds the address space", t.Shape(), t.Strides())
 	}
 	return nil
 }

@@ -20,11 +20,8 @@ type direct struct {
 	Device  device
 }
 
-// given is the prefix of its parameters, which keeps them apart from the local variables.
-const given = "given_"
-
-// memory is the access to an argument that is the memory of a result.
-const memory = contract.Out + 1
+// passedPrefix is the prefix of its parameters, which keeps them apart from the local variables.
+const passedPrefix = "passed_"
 
 // IsDirect reports whether a kernel has such a function: every condition of its description is part
 // of the fast check.
@@ -47,20 +44,14 @@ func IsDirect(k *contract.Kernel) bool {
 			return false
 		}
 	}
-	return hasUsual(withMemory(k))
+	return hasUsual(onCPU(k))
 }
 
-// withMemory describes the calls on the CPU of a kernel that takes the memory of its results as
-// further arguments.
-func withMemory(k *contract.Kernel) *contract.Kernel {
-	made := *k
-	made.Args, made.Results = slices.Clone(k.Args), nil
-	for _, p := range k.Results {
-		p.Access = memory
-		made.Args = append(made.Args, p)
-	}
+// onCPU describes the calls of a kernel on the CPU that pass the memory of all results.
+func onCPU(k *contract.Kernel) *contract.Kernel {
+	made := k.WithMemory()
 	made.Devices = slices.DeleteFunc(slices.Clone(k.Devices), func(d contract.Device) bool { return !isCPU(d) })
-	return &made
+	return made
 }
 
 // viewDirect returns one, or none.
@@ -70,12 +61,12 @@ func viewDirect(k *contract.Kernel) []direct {
 	}
 	var v direct
 	var parameters []string
-	k = withMemory(k)
+	k = onCPU(k)
 	for _, p := range k.Args {
-		if p.Access != memory {
-			v.Assigns = append(v.Assigns, assign("room_", p, given)...)
+		if p.Access != contract.OfResult {
+			v.Assigns = append(v.Assigns, assign("storage_", p, passedPrefix)...)
 		}
-		p.Name = given + p.Name
+		p.Name = passedPrefix + p.Name
 		parameters = append(parameters, parameter(p, anyNumber))
 	}
 	v.Head = fmt.Sprintf("int dlpackgen_try_kernel_%s(%s)", k.Name,

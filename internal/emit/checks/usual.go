@@ -144,17 +144,16 @@ func (c *checker) usualPlace() {
 	c.line("}")
 }
 
-// whereabouts returns the expressions for a tensor and its flags. The memory of a result is a
-// parameter.
-func whereabouts(p contract.Param) (at, flags string) {
-	if p.Access == memory {
-		return given + p.Name, "0"
+// expressions returns those for a tensor and its flags. The memory of a result is a parameter.
+func expressions(p contract.Param) (tensor, flags string) {
+	if p.Access == contract.OfResult {
+		return passedPrefix + p.Name, "0"
 	}
 	return "call->args." + p.Name, "call->flags." + p.Name
 }
 
 func (c *checker) usualTensor(i int, p contract.Param) {
-	at, flags := whereabouts(p)
+	at, flags := expressions(p)
 	if p.Optional {
 		c.line("if (%s) {", at)
 		defer c.line("}")
@@ -227,8 +226,8 @@ func (c *checker) usualDim(i int) string {
 func (c *checker) usualApart() {
 	for _, pair := range c.k.Apart() {
 		a, b := c.k.Args[pair[0]], c.k.Args[pair[1]]
-		x, _ := whereabouts(a)
-		y, _ := whereabouts(b)
+		x, _ := expressions(a)
+		y, _ := expressions(b)
 		c.line("if (%s%sdlpackgen_blocks_meet(%s, bytes_%d, %s, bytes_%d)) break;", present(a, x), present(b, y), x,
 			pair[0], y, pair[1])
 	}

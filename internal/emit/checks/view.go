@@ -42,7 +42,7 @@ type kernelView struct {
 	Assigns        []string
 	Serial         bool
 	Direct         []direct // one, or none
-	Given          string   // the parameters of a call except the stream
+	Passed         string   // the parameters of a call except the stream
 }
 
 // prototype is the prototype of a function that the author writes.
@@ -234,18 +234,18 @@ func result(p contract.Param, number string) string {
 
 func (v *kernelView) viewSignatures(k *contract.Kernel) {
 	run, call := []string{"const struct dlpackgen_kernel_" + k.Name + "* call_"}, []string{}
-	var given []string
+	var names []string
 	for _, p := range k.Args {
 		call = append(call, parameter(p, anyNumber))
 		v.Assigns = append(v.Assigns, assign("call_", p, "")...)
-		given = append(given, p.Name)
+		names = append(names, p.Name)
 	}
 	for _, p := range k.Results {
-		given = append(given, p.Name)
+		names = append(names, p.Name)
 		run, call = append(run, result(p, "void")), append(call, result(p, "void"))
 		v.RunArguments += ", " + p.Name
 	}
-	v.Given = strings.Join(given, ", ")
+	v.Passed = strings.Join(names, ", ")
 	last := []string{"void* stream", "struct dlpackgen_message* message_"}
 	v.RunHead = fmt.Sprintf("int dlpackgen_run_kernel_%s(%s)", k.Name, strings.Join(append(run, last...), ", "))
 	v.CallHead = fmt.Sprintf("int dlpackgen_call_kernel_%s(%s)", k.Name,
@@ -373,8 +373,8 @@ func call(k *contract.Kernel, f contract.Function) string {
 func passed(p contract.Param, number string) string {
 	at := "call_->args." + p.Name
 	switch {
-	case p.Access == memory:
-		return given + p.Name
+	case p.Access == contract.OfResult:
+		return passedPrefix + p.Name
 	case p.Kind == contract.Ints || p.Kind == contract.Floats:
 		return at + ".items, " + at + ".count"
 	case number == "":

@@ -20,7 +20,7 @@ var Target = emit.Target{
 	Doc:    "C++17, header only: owning and borrowed tensors, builders, views, exchange tables",
 	Path:   "cpp",
 	Oldest: "1.2",
-	Options: []emit.Option{{Name: optionSingle, Doc: "true: one header, dlpackgen.hpp, in the place of a folder",
+	Options: []emit.Option{{Name: optionSingle, Doc: "true: one header, dlpackgen.hpp, instead of a folder",
 		Default: "false", Bool: true}},
 	Single: optionSingle,
 	Needs:  []string{"c"},

@@ -19,7 +19,7 @@ func parametersOf(k *contract.Kernel, makes bool) (all []string) {
 			all = append(all, parameterType(p)+" "+parameterName(p.Name))
 		}
 	}
-	for _, p := range k.Given() {
+	for _, p := range k.Returned() {
 		if p.Kind == contract.Tensor && !makes {
 			all = append(all, "const TensorOut& "+parameterName(p.Name))
 		}
@@ -149,7 +149,7 @@ func (w *resultWriter) line(format string, args ...any) {
 
 func (w *resultWriter) write() {
 	if !w.makes {
-		w.given()
+		w.passed()
 	}
 	for _, p := range w.k.Results {
 		switch {
@@ -170,7 +170,7 @@ func (w *resultWriter) write() {
 }
 
 // given writes the checks of memory that the caller provides.
-func (w *resultWriter) given() {
+func (w *resultWriter) passed() {
 	var tensors, flags, sites, there []string
 	for i, p := range w.k.Results {
 		if p.Kind != contract.Tensor {
@@ -188,11 +188,11 @@ func (w *resultWriter) given() {
 	if len(there) == 0 {
 		return
 	}
-	w.line("const DLTensor* const given_[] = {%s};", strings.Join(tensors, ", "))
+	w.line("const DLTensor* const passed_[] = {%s};", strings.Join(tensors, ", "))
 	w.line("const std::uint64_t flags_[] = {%s};", strings.Join(flags, ", "))
-	w.line("static constexpr dlpackgen_site given_sites_[] = {%s};", strings.Join(sites, ", "))
+	w.line("static constexpr dlpackgen_site passed_sites_[] = {%s};", strings.Join(sites, ", "))
 	w.lines = append(w.lines, there...)
-	w.line("if (!status_) status_ = ::dlpackgen_check_results_%s(&call_, given_, flags_, given_sites_, "+
+	w.line("if (!status_) status_ = ::dlpackgen_check_results_%s(&call_, passed_, flags_, passed_sites_, "+
 		"&check_.message);", w.k.Name)
 }
 

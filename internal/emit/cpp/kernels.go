@@ -109,7 +109,7 @@ func viewCaller(k *contract.Kernel) caller {
 		c.Fill = append(c.Fill, fill(k, i, p)...)
 	}
 	c.add(k, false)
-	if slices.ContainsFunc(k.Given(), isTensor) {
+	if slices.ContainsFunc(k.Returned(), isTensor) {
 		c.add(k, true)
 	}
 	return c
@@ -210,7 +210,7 @@ func document(k *contract.Kernel, makes bool) []string {
 	if len(lines) == 0 {
 		lines = append(lines, " Calls the kernel "+k.Name+".")
 	}
-	for i, p := range append(slices.Clone(k.Args), k.Given()...) {
+	for i, p := range append(slices.Clone(k.Args), k.Returned()...) {
 		if i == 0 {
 			lines = append(lines, "")
 		}

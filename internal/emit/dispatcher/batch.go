@@ -19,7 +19,7 @@ func Batching(k *contract.Kernel) string {
 	switch {
 	case k.NoBatch:
 		return BatchNone
-	case k.Joins() && len(k.Given()) > 0 && len(k.Written()) == 0:
+	case k.Joins() && len(k.Returned()) > 0 && len(k.Written()) == 0:
 		return BatchJoined
 	}
 	return BatchEach

@@ -104,8 +104,8 @@ func WrittenAlias(p contract.Param) string {
 }
 
 // Schema returns PyTorch's schema of a kernel.
-func Schema(k *contract.Kernel, given []contract.Param) string {
-	return schemaOf(k, given, func(p contract.Param) []string {
+func Schema(k *contract.Kernel, results []contract.Param) string {
+	return schemaOf(k, results, func(p contract.Param) []string {
 		text := schemaType(p) + " " + p.Name
 		if p.Default != nil {
 			text += "=" + schemaDefault(p)
@@ -116,8 +116,8 @@ func Schema(k *contract.Kernel, given []contract.Param) string {
 
 // NumbersSchema returns a schema with three arguments for each scalar of a variable: its integer
 // value, its float value, and which of them is used. PyTorch's C shim has no Scalar.
-func NumbersSchema(k *contract.Kernel, given []contract.Param) string {
-	return schemaOf(k, given, func(p contract.Param) []string {
+func NumbersSchema(k *contract.Kernel, results []contract.Param) string {
+	return schemaOf(k, results, func(p contract.Param) []string {
 		if IsScalar(p) {
 			return []string{"int " + p.Name, "float " + p.Name + "_real_", "int " + p.Name + "_is_"}
 		}
@@ -128,8 +128,8 @@ func NumbersSchema(k *contract.Kernel, given []contract.Param) string {
 // IsScalar reports whether an argument is a Scalar in PyTorch.
 func IsScalar(p contract.Param) bool { return p.Kind == contract.Number && p.Var != contract.None }
 
-func schemaOf(k *contract.Kernel, given []contract.Param, spell func(contract.Param) []string) string {
-	var args, results []string
+func schemaOf(k *contract.Kernel, results []contract.Param, spell func(contract.Param) []string) string {
+	var args []string
 	written := 0
 	for _, p := range k.Args {
 		if WrittenAlias(p) != "" {
@@ -139,10 +139,7 @@ func schemaOf(k *contract.Kernel, given []contract.Param, spell func(contract.Pa
 		}
 		args = append(args, spell(p)...)
 	}
-	for range given {
-		results = append(results, "Tensor")
-	}
-	out := strings.Join(results, ", ")
+	out := strings.Join(slices.Repeat([]string{"Tensor"}, len(results)), ", ")
 	if len(results) != 1 {
 		out = "(" + out + ")"
 	}

@@ -163,7 +163,7 @@ func (w Words) extent(k *contract.Kernel, e contract.Extent) string {
 
 func dtypeOf(k *contract.Kernel, p contract.Param) string {
 	if p.Var != contract.None {
-		return fmt.Sprintf("given[%q].dtype", k.Args[k.Vars[p.Var].Arg].Name)
+		return fmt.Sprintf("arguments[%q].dtype", k.Args[k.Vars[p.Var].Arg].Name)
 	}
 	return fmt.Sprintf("%q", p.Types[0].Name)
 }

@@ -45,7 +45,7 @@ func (w *callWriter) results() {
 		w.pass = append(w.pass, "MAKE")
 	}
 	if len(w.tensors()) > 0 {
-		w.given()
+		w.present()
 	}
 	n := 0
 	for i, p := range w.k.Results {
@@ -53,7 +53,7 @@ func (w *callWriter) results() {
 			w.scalarResult(i, p)
 			continue
 		}
-		w.v.Run += fmt.Sprintf(", given_[%d]", n)
+		w.v.Run += fmt.Sprintf(", passed_[%d]", n)
 		if !p.Saved {
 			w.v.Answer = append(w.v.Answer, fmt.Sprintf("void* r%d", i))
 			w.after("answer_.r%d = made_[%d];", i, n)
@@ -73,7 +73,7 @@ func (w *callWriter) results() {
 }
 
 // given writes the assignment of the caller's tensors, and the allocation of the other results.
-func (w *callWriter) given() {
+func (w *callWriter) present() {
 	n := len(w.tensors())
 	sites := ""
 	for i, p := range w.k.Results {
@@ -83,7 +83,7 @@ func (w *callWriter) given() {
 	}
 	w.before("static const struct dlpackgen_site sites_[] = {%s};", sites)
 	w.before("DLManagedTensorVersioned* made_[%d] = {NULL};", n)
-	w.before("DLTensor* given_[%d] = {NULL};", n)
+	w.before("DLTensor* passed_[%d] = {NULL};", n)
 	w.before("uint64_t flags_[%d] = {0};", n)
 	for i, p := range w.tensors() {
 		if p.Saved {
@@ -91,18 +91,18 @@ func (w *callWriter) given() {
 		}
 		w.params = append(w.params, fmt.Sprintf("const uint64_t* r%d", i), fmt.Sprintf("uint64_t r%df", i))
 		w.pass = append(w.pass, "RESULT "+identifier(p.Name), "FLAGS "+identifier(p.Name))
-		w.before("given_[%d] = (DLTensor*)(uintptr_t)r%d;", i, i)
+		w.before("passed_[%d] = (DLTensor*)(uintptr_t)r%d;", i, i)
 		w.before("flags_[%d] = r%df;", i, i)
-		w.check("if (!status_ && !make_) status_ = dlpackgen_check_there(&sites_[%d], given_[%d] != NULL, "+
+		w.check("if (!status_ && !make_) status_ = dlpackgen_check_there(&sites_[%d], passed_[%d] != NULL, "+
 			"&message_);", i, i)
 	}
-	w.check("if (!status_) status_ = dlpackgen_check_results_%s(&call_, (const DLTensor* const*)given_, flags_, "+
+	w.check("if (!status_) status_ = dlpackgen_check_results_%s(&call_, (const DLTensor* const*)passed_, flags_, "+
 		"sites_, &message_);", w.k.Name)
 	for i, p := range w.tensors() {
-		w.check("if (!status_ && !given_[%d]) {", i)
+		w.check("if (!status_ && !passed_[%d]) {", i)
 		w.check("  status_ = dlpackgen_new_result(%q, %q, &call_.results.%s, call_.device, &made_[%d], &message_);",
 			w.k.Name, p.Name, p.Name, i)
-		w.check("  if (!status_) given_[%d] = &made_[%d]->dl_tensor;", i, i)
+		w.check("  if (!status_) passed_[%d] = &made_[%d]->dl_tensor;", i, i)
 		w.check("}")
 	}
 }
@@ -291,7 +291,7 @@ func (w *callWriter) document(name string, makes bool) []string {
 	for _, p := range w.k.Args {
 		lines = append(lines, "\t"+p.Name+": "+p.Line)
 	}
-	for _, p := range w.k.Given() {
+	for _, p := range w.k.Returned() {
 		lines = append(lines, "\treturns "+p.Name+": "+p.Line)
 	}
 	if len(lines) == 0 {

@@ -151,10 +151,10 @@ func (w *callWriter) resolve(i int, p contract.Param, at, typeName string) (valu
 	if !maybe(p) {
 		return at, "true"
 	}
-	otherwise, given := literal(p, typeName)
-	value, there = fmt.Sprintf("a%d_", i), fmt.Sprintf("given%d_", i)
+	otherwise, present := literal(p, typeName)
+	value, there = fmt.Sprintf("a%d_", i), fmt.Sprintf("passed%d_", i)
 	if p.Optional {
-		w.line("%s, %s := %s.or(%s, %v)", value, there, at, otherwise, given)
+		w.line("%s, %s := %s.or(%s, %v)", value, there, at, otherwise, present)
 		return value, there
 	}
 	w.line("%s, err := %s.must(%s, %q, %s)", value, at, w.site(i), p.Expected(), otherwise)

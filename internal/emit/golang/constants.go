@@ -32,7 +32,7 @@ func (b *binding) macros(f *jen.File) {
 }
 
 func (b *binding) flags(f *jen.File) {
-	comment(f.Group, "Flags are what a producer says about a tensor, bit by bit.")
+	comment(f.Group, "Flags are a producer's declarations about a tensor, one bit each.")
 	f.Type().Id(flagsType).Uint64()
 	comment(f.Group, "The flags.")
 	f.Const().DefsFunc(func(g *jen.Group) {
@@ -46,7 +46,7 @@ func (b *binding) flags(f *jen.File) {
 
 func (b *binding) flagsString(f *jen.File) {
 	comment(f.Group,
-		"String gives the names of the flags that are set, joined by |, with what has no name as a number; 0 for "+
+		"String returns the names of the set flags, joined by |, and bits without a name as a number; 0 for "+
 			"none.")
 	f.Func().Params(jen.Id("v").Id(flagsType)).Id("String").Params().String().Block(
 		jen.Var().Id("names").Index().String(),
@@ -75,7 +75,7 @@ func (b *binding) enum(f *jen.File, e *spec.Enum) {
 	name := b.typeName(e.Name)
 	comment(f.Group, fmt.Sprintf("%s It mirrors %s of C, in the width of its field.", sentence(name, e.Doc), e.Name))
 	f.Type().Id(name).Id(e.Wire)
-	comment(f.Group, fmt.Sprintf("The values of %s that DLPack %s knows.", name, b.release.Version))
+	comment(f.Group, fmt.Sprintf("The values of %s in DLPack %s.", name, b.release.Version))
 	f.Const().DefsFunc(func(g *jen.Group) {
 		for _, v := range e.Values {
 			comment(g, v.Doc)
@@ -88,7 +88,7 @@ func (b *binding) enum(f *jen.File, e *spec.Enum) {
 func (b *binding) enumString(f *jen.File, e *spec.Enum) {
 	name := b.typeName(e.Name)
 	comment(f.Group,
-		fmt.Sprintf("String gives the name in C without its kDL, or %s(99) for a number without a name.", name))
+		fmt.Sprintf("String returns the name in C without its kDL, or %s(99) for a number without a name.", name))
 	f.Func().Params(jen.Id("v").Id(name)).Id("String").Params().String().Block(
 		jen.Switch(jen.Id("v")).BlockFunc(func(g *jen.Group) {
 			for _, v := range e.Values {

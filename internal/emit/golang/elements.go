@@ -145,14 +145,14 @@ func (b *binding) constraints(f *jen.File, all []element) {
 	comment(f.Group,
 		"Narrow is a type of elements narrower than a byte. They are packed in memory, where no Go value can "+
 			"lie; [PackedData] and [At] read them.")
-	union(f, "Narrow", narrow, jen.Comment("Bits gives the code, in the lowest bits."), jen.Id("Bits").Params().Uint8())
+	union(f, "Narrow", narrow, jen.Comment("Bits returns the code, in the lowest bits."), jen.Id("Bits").Params().Uint8())
 	comment(f.Group, "Scalar is a type of elements of any kind.")
 	union(f, "Scalar", append([]jen.Code{jen.Id("Element")}, narrow...))
 	comment(f.Group,
 		"ShortFloat is a float of 16 bits or fewer. Each has a function that makes it of a float32, such as "+
 			"[Float16From].")
 	union(f, "ShortFloat", floats, jen.Qual("fmt", "Stringer"),
-		jen.Comment("Float32 gives the number, which is exact."), jen.Id("Float32").Params().Float32())
+		jen.Comment("Float32 returns the number, which is exact."), jen.Id("Float32").Params().Float32())
 }
 
 // perLine is the number of types on a line of a union.
@@ -186,7 +186,7 @@ var shared = map[string]bool{"uint8": true, "uint16": true}
 func (b *binding) dataTypeOf(f *jen.File, all []element) {
 	kind := jen.Qual("reflect", "TypeOf").Call(jen.Id("none")).Dot("Kind").Call()
 	comment(f.Group,
-		"DataTypeOf gives the data type with the layout of T. An int or uint is 64 bits wide: this package "+
+		"DataTypeOf returns the data type with the layout of T. An int or uint is 64 bits wide: this package "+
 			"exists on 64-bit platforms only.")
 	f.Func().Id("DataTypeOf").Types(jen.Id("T").Id("Scalar")).Params().Id(b.typeName(dtypeStruct)).Block(
 		jen.Var().Id("none").Id("T"),
@@ -225,7 +225,7 @@ const kinds = 32
 // loads renders the mapping from a data type to a Go value, for callers that determine the type at
 // run time.
 func (b *binding) loads(f *jen.File, all []element) {
-	comment(f.Group, "value makes an element of the bytes in which it lies; nil for a data type that has no Go type.")
+	comment(f.Group, "value creates an element from its bytes; nil for a data type that has no Go type.")
 	f.Func().Params(jen.Id("t").Id(b.typeName(dtypeStruct))).Id("value").Params(jen.Id("bytes").Index().Byte()).
 		Any().Block(
 		jen.Switch(jen.Id("t")).BlockFunc(func(g *jen.Group) {

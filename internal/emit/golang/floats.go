@@ -140,16 +140,16 @@ func (f float) render(out *jen.File, e element) {
 	})
 	f.makers(out, e, encoding)
 	code := jen.Uint32().Call(f.code(e))
-	comment(out.Group, "Float32 gives the number, which is exact.")
+	comment(out.Group, "Float32 returns the number, which is exact.")
 	out.Add(method(name, "Float32")).Params().Float32().Block(jen.Return(f.toFloat32(encoding, code)))
 	if e.narrow() {
 		bitsMethod(out, name)
 	}
 	if e.Bits == 16 {
-		comment(out.Group, "String gives as few digits as tell the number from its neighbours.")
+		comment(out.Group, "String returns the fewest digits that identify the number.")
 		out.Add(method(name, "String")).Params().String().Block(jen.Return(jen.Id(encoding).Dot("shortest").Call(code)))
 	} else {
-		comment(out.Group, "String gives the digits of the number as a float32.")
+		comment(out.Group, "String returns the digits of the number as a float32.")
 		out.Add(method(name, "String")).Params().String().Block(jen.Return(jen.Qual("fmt",
 			"Sprint").Call(jen.Id("x").Dot("Float32").Call())))
 	}

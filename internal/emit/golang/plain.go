@@ -20,7 +20,7 @@ func (truth) render(f *jen.File, e element) {
 			" is a truth value in a byte: 0 is false, any other is true. It is what a Go bool is not allowed to be, "+
 			"should a producer write more than 0 and 1.")
 	f.Type().Id(name).Uint8()
-	comment(f.Group, name+"From gives 1 or 0.")
+	comment(f.Group, name+"From returns 1 or 0.")
 	f.Func().Id(name+"From").Params(jen.Id("v").Bool()).Id(name).Block(
 		jen.If(jen.Id("v")).Block(jen.Return(jen.Lit(1))),
 		jen.Return(jen.Lit(0)),
@@ -46,7 +46,7 @@ func (n narrowInt) render(f *jen.File, e element) {
 		name, e.Bits))
 	f.Func().Id(name + "From").Params(jen.Id("v").Add(goType)).Id(name).Block(
 		jen.Return(jen.Id(name).Values(jen.Uint8().Call(jen.Id("v")).Op("&").Lit(1<<e.Bits - 1))))
-	comment(f.Group, getter+" gives the integer.")
+	comment(f.Group, getter+" returns the integer.")
 	f.Add(method(name, getter)).Params().Add(goType).Block(jen.Return(value))
 	bitsMethod(f, name)
 	formatAs(f, name, getter, "an integer")
@@ -60,11 +60,11 @@ func (p pair) render(f *jen.File, e element) {
 	part := func(of string) jen.Code { return jen.Id(p.of + "From").Call(jen.Id(of).Call(jen.Id("v"))) }
 	f.Func().Id(name + "From").Params(jen.Id("v").Complex64()).Id(name).Block(
 		jen.Return(jen.Id(name).Values(part("real"), part("imag"))))
-	comment(f.Group, "Complex64 gives the number, which is exact.")
+	comment(f.Group, "Complex64 returns the number, which is exact.")
 	f.Add(method(name, "Complex64")).Params().Complex64().Block(jen.Return(jen.Complex(
 		jen.Id("x").Dot("Real").Dot("Float32").Call(), jen.Id("x").Dot("Imag").Dot("Float32").Call(),
 	)))
-	comment(f.Group, "String gives as few digits as tell the parts from their neighbours.")
+	comment(f.Group, "String returns the fewest digits that identify the parts.")
 	f.Add(method(name, "String")).Params().String().Block(jen.Return(jen.Id("complexText").Call(
 		jen.Id("x").Dot("Real").Dot("String").Call(), jen.Id("x").Dot("Imag").Dot("String").Call())))
 	formatMethod(f, name, jen.Id("formatComplex").Call(jen.Id("s"), jen.Id("verb"), jen.Id("x"),
@@ -80,7 +80,7 @@ func method(of, name string) *jen.Statement {
 func packedStruct() jen.Code { return jen.Struct(jen.Id("bits").Uint8()) }
 
 func bitsMethod(f *jen.File, of string) {
-	comment(f.Group, "Bits gives the code, in the lowest bits. [FromBits] is the opposite.")
+	comment(f.Group, "Bits returns the code, in the lowest bits. [FromBits] is the opposite.")
 	f.Add(method(of, "Bits")).Params().Uint8().Block(jen.Return(jen.Id("x").Dot("bits")))
 }
 

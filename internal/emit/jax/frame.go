@@ -32,7 +32,7 @@ func reads(k *contract.Kernel) []string {
 	}
 	for i, p := range k.Args {
 		if p.Kind == contract.Tensor && p.Writes() {
-			r.given(i, p, func() {
+			r.whenPresent(i, p, func() {
 				r.try("dlpackgen_jax_written(call_, results_++, (const DLTensor*)values_[%d].items)", i)
 			})
 		}
@@ -46,8 +46,8 @@ func (r *reader) try(format string, args ...any) {
 		"if (DLPACKGEN_RARE(status_)) return status_;")
 }
 
-// given adds lines for an argument that may be None.
-func (r *reader) given(i int, p contract.Param, lines func()) {
+// whenPresent adds lines for an argument that may be None.
+func (r *reader) whenPresent(i int, p contract.Param, lines func()) {
 	if !p.Optional {
 		lines()
 		return
@@ -66,9 +66,9 @@ func (r *reader) argument(i int, p contract.Param, place int) {
 		r.lines = append(r.lines, fmt.Sprintf("values_[%d] = (struct dlpackgen_traced_value){0};", i)) // None
 	}
 	if p.Optional {
-		r.lines = append(r.lines, fmt.Sprintf("values_[%d].is_given = mask_ >> %d & 1;", i, i))
+		r.lines = append(r.lines, fmt.Sprintf("values_[%d].is_present = mask_ >> %d & 1;", i, i))
 	}
-	r.given(i, p, func() {
+	r.whenPresent(i, p, func() {
 		if p.Kind != contract.Tensor {
 			r.try("dlpackgen_jax_read(call_, %d, DLPACKGEN_JAX_%s, &values_[%d])", place, strings.ToUpper(traced.Form(p)), i)
 			r.inRange(i, p)

@@ -49,7 +49,7 @@ func TestKernelsAreRendered(t *testing.T) {
 		"  status_ = dlpackgen_jax_read(call_, 1, DLPACKGEN_JAX_INTEGER, &values_[3]);", // capital letters come first
 		"  status_ = dlpackgen_jax_fits(call_, &at_4_, DLPACKGEN_JAX_DTYPE(kDLUInt, 8), values_[4].integer);",
 		"    status_ = dlpackgen_jax_written(call_, results_++, (const DLTensor*)values_[1].items);",
-		"  if (values_[5].is_given) values_[5].narrow.as_float = (float)values_[5].real;",
+		"  if (values_[5].is_present) values_[5].narrow.as_float = (float)values_[5].real;",
 		"  return dlpackgen_jax_handle_plain(frame_, 2, DLPACKGEN_XLA_FFI_COMMAND_BUFFERS);",
 	} {
 		assert.Contains(t, c, line+"\n")
@@ -58,7 +58,7 @@ func TestKernelsAreRendered(t *testing.T) {
 		`    handlers={"cpu": "dlpackgen_jax_cpu_plain", "CUDA": "dlpackgen_jax_cuda_plain"},`,
 		`        _Parameter("columns", "tensor", optional=True, written=True, column_major=True),`,
 		`        _Parameter("a", "number", expected="T", binder=0, dtypes=("float32", "int32")),`,
-		`    given=(0,),`, `    batch="none",`, `    """Takes what "x" has.`,
+		`    returned=(0,),`, `    batch="none",`, `    """Takes what "x" has.`,
 	} {
 		assert.Contains(t, python, line+"\n")
 	}

@@ -53,10 +53,10 @@ func inexpressible(k *contract.Kernel) (errs []error) {
 	if inputs == 0 {
 		fail("", "takes no tensor: ONNX Runtime computes operators without inputs while it loads the model")
 	}
-	if len(k.Given()) == 0 {
+	if len(k.Returned()) == 0 {
 		fail("", "returns nothing: an operator of ONNX has outputs")
 	}
-	for _, p := range k.Given() {
+	for _, p := range k.Returned() {
 		if p.Kind == contract.Number {
 			fail(p.Name, "returns the scalar %s of a dtype: write %s for a tensor of rank 0", p.Name, p.AsTensor())
 		}

@@ -39,7 +39,7 @@ func limits(k *contract.Kernel) []string {
 		}
 	}
 	if slices.ContainsFunc(k.Devices, func(d contract.Device) bool { return d.Name != "kDLCPU" }) {
-		all = append(all, "runs on the CPU alone")
+		all = append(all, "runs only on the CPU")
 	}
 	return all
 }

@@ -109,7 +109,7 @@ func outsideGraphs(k *contract.Kernel) string {
 			return p.Name + " is column_major"
 		}
 	}
-	for _, p := range k.Given() {
+	for _, p := range k.Returned() {
 		if p.Kind != contract.Tensor {
 			return "it returns the scalar " + p.Name
 		}

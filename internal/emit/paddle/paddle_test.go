@@ -56,9 +56,9 @@ func TestKernelsAreRendered(t *testing.T) {
 		`    check="dlpackgen_paddle_check_plain",`,
 		`        _Parameter("host", "tensor", optional=True, cpu=True),`,
 		`        _Parameter("a", "number", expected="T", binder=0, dtypes=("float32", "int32")),`,
-		`    n_dim_ = _extent(given["x"], 1, -1)`,
-		`        ([*_leading(given["x"], 0, 1), _floor_divide(_greatest(n_dim_, k_dim_), 2)], given["x"].dtype),`,
-		`        ([_size(given["x"]), _floor_remainder((-n_dim_), 2)], "bool"),`,
+		`    n_dim_ = _extent(arguments["x"], 1, -1)`,
+		`        ([*_leading(arguments["x"], 0, 1), _floor_divide(_greatest(n_dim_, k_dim_), 2)], arguments["x"].dtype),`,
+		`        ([_size(arguments["x"]), _floor_remainder((-n_dim_), 2)], "bool"),`,
 	} {
 		assert.Contains(t, all["kernels_paddle.py"], line+"\n")
 	}

@@ -30,7 +30,7 @@ func viewKernel(k *contract.Kernel) kernelView {
 		v.Symbols, v.Shapes = symbols.Shapes(k)
 		v.Described = append(v.Described, "shapes=_shapes_of_"+k.Name+",")
 	}
-	if !takes(k.Args) && takes(k.Given()) {
+	if !takes(k.Args) && takes(k.Returned()) {
 		v.Described = append(v.Described, "like=True,")
 	}
 	v.Described = append(v.Described, traced.Backward(k)...)
@@ -50,7 +50,7 @@ func takes(all []contract.Param) bool {
 // signature returns the signature with the module's keywords that Paddle's users need.
 func signature(k *contract.Kernel) string {
 	text := strings.Join(emit.PythonArguments(k), ", ")
-	if !takes(k.Given()) {
+	if !takes(k.Returned()) {
 		return text
 	}
 	if text != "" {
@@ -61,9 +61,9 @@ func signature(k *contract.Kernel) string {
 
 // symbols are the formats of kernels_paddle.py for extents that may be unknown.
 var symbols = dispatcher.Words{
-	Local: "%s_dim_", Literal: "%s", Argument: "given['%s']", Size: "_size(given['%s'])",
-	Shape: "given['%s'].shape[%s]", Item: "given['%s'][%s]", Negate: "(-%s)",
+	Local: "%s_dim_", Literal: "%s", Argument: "arguments['%s']", Size: "_size(arguments['%s'])",
+	Shape: "arguments['%s'].shape[%s]", Item: "arguments['%s'][%s]", Negate: "(-%s)",
 	FloorDivide: "_floor_divide(%s, %s)", Remainder: "_floor_remainder(%s, %s)",
 	Least: "_least(%s, %s)", Greatest: "_greatest(%s, %s)", Quotient: "//",
-	Extent: "_extent(given['%s'], %d, %d)", Leading: "*_leading(given['%s'], %d, %d)",
+	Extent: "_extent(arguments['%s'], %d, %d)", Leading: "*_leading(arguments['%s'], %d, %d)",
 }

@@ -109,7 +109,7 @@ func (w *wrapper) described() string {
 	for _, p := range w.k.Args {
 		fmt.Fprintf(&out, "%s: %s\n", p.Name, p.Line)
 	}
-	for _, p := range w.given {
+	for _, p := range w.results {
 		fmt.Fprintf(&out, "returns %s: %s\n", p.Name, p.Line)
 	}
 	for _, v := range w.k.Vars {
@@ -201,7 +201,7 @@ func (w *wrapper) returned(out string) string {
 		tensor = "_Array"
 	}
 	var all []string
-	for _, p := range w.given {
+	for _, p := range w.results {
 		if p.Kind == contract.Tensor {
 			all = append(all, tensor)
 		} else {

@@ -95,12 +95,12 @@ func typing(all []kernelView) string {
 
 // wrapper writes the function of one kernel.
 type wrapper struct {
-	k     *contract.Kernel
-	v     *kernelView
-	given []contract.Param // the results that callers get
-	out   int              // the place of out= among the names, or None
-	like  int              // that of like=, or None
-	outs  int              // where the results begin in the table
+	k       *contract.Kernel
+	v       *kernelView
+	results []contract.Param // the results that callers get
+	out     int              // the place of out= among the names, or None
+	like    int              // that of like=, or None
+	outs    int              // where the results begin in the table
 }
 
 // viewSaving returns the function that also returns the values that a kernel's backward needs,
@@ -122,7 +122,7 @@ func viewKernel(k *contract.Kernel) (kernelView, error) { return viewNamed(k, k.
 
 func viewNamed(k *contract.Kernel, name string) (kernelView, error) {
 	v := kernelView{Kernel: k.Name, Name: name, Function: emit.CLiteral(k.Name)}
-	w := &wrapper{k: k, v: &v, given: k.Given(), out: contract.None, like: contract.None}
+	w := &wrapper{k: k, v: &v, results: k.Returned(), out: contract.None, like: contract.None}
 	w.v.ReleasesGIL = btoi(!k.HoldsGIL)
 	w.names()
 	w.table()
@@ -142,7 +142,7 @@ func viewNamed(k *contract.Kernel, name string) (kernelView, error) {
 
 // tensors returns the results that callers receive as tensors.
 func (w *wrapper) tensors() (all []contract.Param) {
-	for _, p := range w.given {
+	for _, p := range w.results {
 		if p.Kind == contract.Tensor {
 			all = append(all, p)
 		}
@@ -180,7 +180,7 @@ func (w *wrapper) names() {
 	}
 	w.v.Stream = "NULL"
 	if w.devices() != "kDLCPU" {
-		w.v.TakesStream, w.v.Stream = 1, fmt.Sprintf("given_[%d]", len(all))
+		w.v.TakesStream, w.v.Stream = 1, fmt.Sprintf("passed_[%d]", len(all))
 	}
 	w.v.Named = len(all)
 	if len(all) == 0 {
@@ -225,7 +225,7 @@ const anyTensor = "{.name = %s, .kind = DLPACKGEN_KIND_TENSOR, .optional = %d, .
 func (w *wrapper) table() {
 	for i, p := range w.k.Args {
 		w.v.Table = append(w.v.Table, w.parameter(p))
-		source := fmt.Sprintf("given_[%d]", i)
+		source := fmt.Sprintf("passed_[%d]", i)
 		if kind(p) == "" {
 			source = "Py_None"
 		}
@@ -242,13 +242,13 @@ func (w *wrapper) table() {
 	}
 	switch count := len(w.tensors()); {
 	case count == 1:
-		w.before("table_[%d] = given_[%d];", w.outs, w.out)
+		w.before("table_[%d] = passed_[%d];", w.outs, w.out)
 	case count > 1:
-		w.before("if (dlpackgen_spread(%s, given_[%d], %d, &table_[%d])) goto done;", w.v.Function, w.out, count,
+		w.before("if (dlpackgen_spread(%s, passed_[%d], %d, &table_[%d])) goto done;", w.v.Function, w.out, count,
 			w.outs)
 	}
 	if w.like != contract.None {
-		w.before("table_[%d] = given_[%d];", len(w.v.Table), w.like)
+		w.before("table_[%d] = passed_[%d];", len(w.v.Table), w.like)
 		w.v.Table = append(w.v.Table, fmt.Sprintf(anyTensor, `"like"`, 1, 0, "kDLCPU", "0"))
 	}
 	w.v.Count = len(w.v.Table)

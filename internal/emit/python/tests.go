@@ -53,7 +53,7 @@ func describe(k *contract.Kernel, module string) string {
 	d := describer{k}
 	all := []pythonValue{
 		{head: "module=" + quoted(module)}, {head: "name=" + quoted(k.Name)},
-		d.params("args", k.Args), d.params("results", k.Given()),
+		d.params("args", k.Args), d.params("results", k.Returned()),
 	}
 	var devices, errors, symbols, types, apart, where []pythonValue
 	for _, v := range k.Vars {
@@ -78,7 +78,7 @@ func describe(k *contract.Kernel, module string) string {
 	all = append(all, group("types={", types, "}"), group("symbols={", symbols, "}"), group("apart=(", apart, ")"),
 		group("where=(", where, ")"), group("devices=(", devices, ")"), group("errors=(", errors, ")"))
 	all = append(append(all, d.backward()...), d.test()...)
-	return "KERNEL = " + group("contract.Kernel(", given(all), ")").text(0, len("KERNEL = "))
+	return "KERNEL = " + group("contract.Kernel(", present(all), ")").text(0, len("KERNEL = "))
 }
 
 // describer formats the parts of one kernel.
@@ -120,7 +120,7 @@ func (d describer) tensor(p contract.Param) pythonValue {
 			all = append(all, plain(one.text))
 		}
 	}
-	return group("contract.Tensor(", given(append(all, d.solved(p))), ")")
+	return group("contract.Tensor(", present(append(all, d.solved(p))), ")")
 }
 
 // elements returns the variable of a parameter, or its dtypes.

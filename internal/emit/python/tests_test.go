@@ -49,7 +49,7 @@ func TestValuesAreWrapped(t *testing.T) {
 	assert.Equal(t, "f(\n    "+long+",\n    x=("+long+", 1),\n)", group("f(", items, ")").text(0, 0))
 	assert.Equal(t, "x=(1,)", group("x=(", []pythonValue{plain("1")}, ")").line(), "a tuple of one item")
 	assert.Equal(t, "x=()", group("x=(", nil, ")").line())
-	assert.Equal(t, []pythonValue{plain("1")}, given([]pythonValue{plain("1"), group("x=(", nil, ")")}))
+	assert.Equal(t, []pythonValue{plain("1")}, present([]pythonValue{plain("1"), group("x=(", nil, ")")}))
 }
 
 func TestTextsAreQuoted(t *testing.T) {

@@ -26,7 +26,7 @@ func group(head string, items []pythonValue, end string) pythonValue {
 }
 
 // given omits the groups without items.
-func given(all []pythonValue) (kept []pythonValue) {
+func present(all []pythonValue) (kept []pythonValue) {
 	for _, v := range all {
 		if v.end == "" || len(v.items) > 0 || v.keep {
 			kept = append(kept, v)

@@ -13,7 +13,7 @@ func literal(p contract.Param) string { return emit.CDefault(p.Default) }
 
 // read writes the conversion of a Python argument, and its assignment to the call.
 func (w *wrapper) read(i int, p contract.Param) {
-	at := fmt.Sprintf("given_[%d]", i)
+	at := fmt.Sprintf("passed_[%d]", i)
 	into := "kernel_.args." + p.Name
 	if p.Default == nil {
 		w.before("if (!%s) {", at)
@@ -249,21 +249,21 @@ func (w *wrapper) checkOuts(n int) {
 		flags = append(flags, at+".flags")
 	}
 	place := 0
-	var given, bits, sites []string
+	var passed, bits, sites []string
 	for _, p := range w.k.Results {
 		switch {
 		case p.Kind != contract.Tensor:
 		case p.Saved:
-			given, bits, sites = append(given, "NULL"), append(bits, "0"), append(sites,
+			passed, bits, sites = append(passed, "NULL"), append(bits, "0"), append(sites,
 				fmt.Sprintf("dlpackgen_outs_of_%s[0]", w.v.Name))
 		default:
-			given, bits = append(given, tensors[place]), append(bits, flags[place])
+			passed, bits = append(passed, tensors[place]), append(bits, flags[place])
 			sites = append(sites, fmt.Sprintf("dlpackgen_outs_of_%s[%d]", w.v.Name, place))
 			place++
 		}
 	}
 	w.alloc("{")
-	w.alloc("  const DLTensor* const outs_[] = {%s};", strings.Join(given, ", "))
+	w.alloc("  const DLTensor* const outs_[] = {%s};", strings.Join(passed, ", "))
 	w.alloc("  const uint64_t flags_[] = {%s};", strings.Join(bits, ", "))
 	w.alloc("  const struct dlpackgen_site sites_[] = {%s};", strings.Join(sites, ", "))
 	w.alloc("  status_ = dlpackgen_check_results_%s(&kernel_, outs_, flags_, sites_, &message_);", w.k.Name)
@@ -296,7 +296,7 @@ func (w *wrapper) chooseLike() {
 // give writes the return value. All objects are created before the tuple, because foreign code that
 // runs meanwhile could otherwise find an incomplete tuple.
 func (w *wrapper) give() {
-	given := 0
+	objects := 0
 	out := w.outs
 	for i, p := range w.k.Results {
 		object := ""
@@ -310,21 +310,21 @@ func (w *wrapper) give() {
 		default:
 			object = scalarObject(w.k, p, i)
 		}
-		w.v.Give = append(w.v.Give, fmt.Sprintf("objects_[%d] = %s;", given, object),
-			fmt.Sprintf("if (!objects_[%d]) goto done;", given))
-		given++
+		w.v.Give = append(w.v.Give, fmt.Sprintf("objects_[%d] = %s;", objects, object),
+			fmt.Sprintf("if (!objects_[%d]) goto done;", objects))
+		objects++
 	}
-	if given > 0 {
-		w.v.Locals = append(w.v.Locals, fmt.Sprintf("PyObject* objects_[%d] = {NULL};", given))
-		w.v.Release = append(w.v.Release, fmt.Sprintf("dlpackgen_drop_results(objects_, %d);", given))
+	if objects > 0 {
+		w.v.Locals = append(w.v.Locals, fmt.Sprintf("PyObject* objects_[%d] = {NULL};", objects))
+		w.v.Release = append(w.v.Release, fmt.Sprintf("dlpackgen_drop_results(objects_, %d);", objects))
 	}
-	switch given {
+	switch objects {
 	case 0:
 		w.v.Give = append(w.v.Give, "made_object_ = Py_NewRef(Py_None);")
 	case 1:
 		w.v.Give = append(w.v.Give, "made_object_ = Py_NewRef(objects_[0]);")
 	default:
-		w.v.Give = append(w.v.Give, fmt.Sprintf("made_object_ = dlpackgen_pack(objects_, %d);", given))
+		w.v.Give = append(w.v.Give, fmt.Sprintf("made_object_ = dlpackgen_pack(objects_, %d);", objects))
 	}
 }
 

@@ -50,7 +50,7 @@ func Target(name string) emit.Target {
 	return emit.Target{
 		Name: name, Doc: "Files from your own templates", Path: name, Oldest: "0.1", Contracts: true,
 		Options: []emit.Option{{Name: optionComment, Example: `"--"`, Check: checkComment,
-			Doc: "what begins a comment of one line, for files whose extension does not tell"}},
+			Doc: "what begins a comment of one line, for files whose extension does not determine it"}},
 		Manifest: manifest,
 	}
 }

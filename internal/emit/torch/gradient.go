@@ -12,10 +12,10 @@ import (
 // viewGradient fills the data of a call's autograd record, and the arguments of its backward.
 func viewGradient(k *contract.Kernel) gradient {
 	g := gradient{Saving: k.Name + "_"}
-	if len(k.Given()) < len(k.Results) {
+	if len(k.Returned()) < len(k.Results) {
 		g.Saving = dispatcher.SavingName(k) + "_"
 	}
-	for i := range k.Given() {
+	for i := range k.Returned() {
 		g.Back = append(g.Back, fmt.Sprintf("gradients_[%d].contiguous()", i))
 	}
 	tensors := 0
@@ -24,7 +24,7 @@ func viewGradient(k *contract.Kernel) gradient {
 	}
 	for i, p := range k.Results {
 		if !p.Saved {
-			g.Given = append(g.Given, fmt.Sprintf("made_[%d]", i))
+			g.Returned = append(g.Returned, fmt.Sprintf("made_[%d]", i))
 		}
 	}
 	for i, p := range k.Args {
@@ -45,7 +45,7 @@ func viewGradient(k *contract.Kernel) gradient {
 			g.Of = append(g.Of, fmt.Sprintf("back_[%d]", at))
 		}
 	}
-	g.ReturnedList, g.Passing = strings.Join(g.Given, ", "), strings.Join(g.Back, ", ")
+	g.ReturnedList, g.Passing = strings.Join(g.Returned, ", "), strings.Join(g.Back, ", ")
 	g.OfList = strings.Join(g.Of, ", ")
 	return g
 }

@@ -55,7 +55,7 @@ type operator struct {
 	Fill                       []string // lines that put the arguments into a call
 	Parameter                  []string // of fill
 	Results                    []string
-	Given                      []int // the results that callers get
+	Returned                   []int // the results that callers get
 	Shapes                     []string
 	Numbers                    []string
 	Gradients                  []gradient // one, or none
@@ -69,11 +69,11 @@ type operator struct {
 
 // gradient is the data of the autograd function of a kernel with a backward.
 type gradient struct {
-	Saving  string   // the type of the kernel that also returns saved results
-	Forward []string // lines
-	Given   []string // expressions of the results that callers get
-	Back    []string // arguments of the backward
-	Of      []string // expressions of the gradients, one for each argument
+	Saving   string   // the type of the kernel that also returns saved results
+	Forward  []string // lines
+	Returned []string // expressions of the results that callers get
+	Back     []string // arguments of the backward
+	Of       []string // expressions of the gradients, one for each argument
 	// The lists of the last three.
 	ReturnedList, Passing, OfList string
 }
@@ -110,8 +110,8 @@ func place(all []operators, k *contract.Kernel) []operators {
 	if i < 0 {
 		i, all = len(all), append(all, operators{Name: k.Namespace, Inner: k.Namespace + "_"})
 	}
-	all[i].place(k, viewKernel(k, k.Given(), k.Name))
-	if k.Backward != nil && len(k.Given()) < len(k.Results) {
+	all[i].place(k, viewKernel(k, k.Returned(), k.Name))
+	if k.Backward != nil && len(k.Returned()) < len(k.Results) {
 		saving := viewKernel(k, k.Results, dispatcher.SavingName(k))
 		saving.Backward, saving.Gradients = "void", nil
 		all[i].place(k, saving)
@@ -149,9 +149,9 @@ func (n *operators) add(op operator, key, call, more string) {
 	n.Blocks[i].Kernels = append(n.Blocks[i].Kernels, op)
 }
 
-func viewKernel(k *contract.Kernel, given []contract.Param, name string) operator {
+func viewKernel(k *contract.Kernel, results []contract.Param, name string) operator {
 	op := operator{Name: name, Namespace: k.Namespace, Form: k.Form,
-		Type: name + "_", Schema: dispatcher.Schema(k, given), Backward: "void", Kernel: k.Name,
+		Type: name + "_", Schema: dispatcher.Schema(k, results), Backward: "void", Kernel: k.Name,
 		Batching: dispatcher.Batching(k), Device: fmt.Sprint(k.Devices[0].Value)}
 	op.Doc = emit.CComment(strings.TrimSpace(fmt.Sprintf("%s::%s%s. %s", k.Namespace, name, op.Schema, k.Doc)))
 	op.Schema = emit.CLiteral(name + op.Schema)
@@ -169,11 +169,11 @@ func viewKernel(k *contract.Kernel, given []contract.Param, name string) operato
 	op.Parameters, op.Passing = strings.Join(types, ", "), strings.Join(op.Arguments, ", ")
 	for i, p := range k.Results {
 		op.Results = append(op.Results, p.Name)
-		if slices.ContainsFunc(given, func(g contract.Param) bool { return g.Name == p.Name }) {
-			op.Given = append(op.Given, i)
+		if slices.ContainsFunc(results, func(g contract.Param) bool { return g.Name == p.Name }) {
+			op.Returned = append(op.Returned, i)
 		}
 	}
-	op.Result = returned(len(given))
+	op.Result = returned(len(results))
 	op.Shapes = shapes(k)
 	if k.Backward != nil {
 		op.Backward, op.Gradients = k.Backward.Kernel+"_", []gradient{viewGradient(k)}

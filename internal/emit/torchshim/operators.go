@@ -21,7 +21,7 @@ type operator struct {
 	Keys                   []string
 	Arguments              []string // of C
 	Results                []string
-	Given                  []int // the results that callers get
+	Returned               []int // the results that callers get
 	IsDifferentiable       bool
 	Fill, Numbers          []string // lines of C
 	Python                 []string // the arguments in Python
@@ -35,22 +35,22 @@ type operator struct {
 // viewOperators returns the operator of a kernel and, if its backward saves results, a second one
 // that returns these as well.
 func viewOperators(k *contract.Kernel) []operator {
-	all := []operator{viewOperator(k, k.Given(), k.Name)}
+	all := []operator{viewOperator(k, k.Returned(), k.Name)}
 	if k.Saves() {
 		all = append(all, viewOperator(k, k.Results, dispatcher.SavingName(k)))
 	}
 	return all
 }
 
-func viewOperator(k *contract.Kernel, given []contract.Param, name string) operator {
-	schema := dispatcher.Schema(k, given)
+func viewOperator(k *contract.Kernel, results []contract.Param, name string) operator {
+	schema := dispatcher.Schema(k, results)
 	op := operator{Namespace: k.Namespace, Name: name, Type: name, Kernel: k.Name,
 		Schema: emit.CLiteral(name + schema), BoxedName: name, BoxedSchema: "NULL",
 		IsDifferentiable: k.Backward != nil}
 	op.Doc = emit.CComment(strings.TrimSpace(fmt.Sprintf("%s::%s%s. %s", k.Namespace, name, schema, k.Doc)))
 	if slices.ContainsFunc(k.Args, dispatcher.IsScalar) {
 		op.BoxedName = "_numbers_" + name
-		op.BoxedSchema = emit.CLiteral(op.BoxedName + dispatcher.NumbersSchema(k, given))
+		op.BoxedSchema = emit.CLiteral(op.BoxedName + dispatcher.NumbersSchema(k, results))
 	}
 	for _, d := range k.Devices {
 		key := dispatcher.Key(d)
@@ -66,14 +66,14 @@ func viewOperator(k *contract.Kernel, given []contract.Param, name string) opera
 	}
 	for i, p := range k.Results {
 		op.Results = append(op.Results, p.Name)
-		if slices.ContainsFunc(given, func(g contract.Param) bool { return g.Name == p.Name }) {
-			op.Given = append(op.Given, i)
+		if slices.ContainsFunc(results, func(g contract.Param) bool { return g.Name == p.Name }) {
+			op.Returned = append(op.Returned, i)
 		}
 	}
 	op.Symbols, op.Shapes = symbols.Shapes(k)
 	op.Fields, op.Device = fields(k, &op), k.Devices[0].Value
 	op.ResultNames, op.KeyNames = quoted(op.Results), quoted(op.Keys)
-	op.ReturnedPlaces = strings.Trim(strings.ReplaceAll(fmt.Sprint(op.Given), " ", ", "), "[]")
+	op.ReturnedPlaces = strings.Trim(strings.ReplaceAll(fmt.Sprint(op.Returned), " ", ", "), "[]")
 	return op
 }
 
@@ -142,9 +142,9 @@ func scalar(to, from, ctype string, p contract.Param) []string {
 	if !p.Optional {
 		return []string{fmt.Sprintf("%s = %s;", to, value)}
 	}
-	room := from + ".room.as_" + ctype
-	return []string{fmt.Sprintf("if (%s.present) %s = %s;", from, room, value),
-		fmt.Sprintf("%s = %s.present ? &%s : NULL;", to, from, room)}
+	buffer := from + ".buffer.as_" + ctype
+	return []string{fmt.Sprintf("if (%s.present) %s = %s;", from, buffer, value),
+		fmt.Sprintf("%s = %s.present ? &%s : NULL;", to, from, buffer)}
 }
 
 // fits writes the comparison of a scalar with the range of its dtype.

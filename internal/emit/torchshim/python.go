@@ -10,11 +10,11 @@ import (
 
 // symbols are the formats of Python for numbers that may be symbols.
 var symbols = dispatcher.Words{
-	Local: "%s_dim_", Literal: "%s", Argument: "given['%s']", Size: "given['%s'].numel()",
-	Shape: "given['%s'].shape[%s]", Item: "given['%s'][%s]", Negate: "(-%s)",
+	Local: "%s_dim_", Literal: "%s", Argument: "arguments['%s']", Size: "arguments['%s'].numel()",
+	Shape: "arguments['%s'].shape[%s]", Item: "arguments['%s'][%s]", Negate: "(-%s)",
 	FloorDivide: "shim.floor_divide(%s, %s)", Remainder: "shim.floor_remainder(%s, %s)",
 	Least: "shim.least(%s, %s)", Greatest: "shim.greatest(%s, %s)", Quotient: "//",
-	Extent: "shim.extent(given['%s'], %d, %d)", Leading: "*shim.leading(given['%s'], %d, %d)",
+	Extent: "shim.extent(arguments['%s'], %d, %d)", Leading: "*shim.leading(arguments['%s'], %d, %d)",
 }
 
 // pythonArgument describes an argument for dlpackgen_torchshim.py.

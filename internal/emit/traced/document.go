@@ -19,7 +19,7 @@ func Document(k *contract.Kernel, returnsWritten bool, raises string) string {
 	for _, p := range k.Args {
 		lines = append(lines, p.Name+": "+p.Line)
 	}
-	for _, p := range k.Given() {
+	for _, p := range k.Returned() {
 		lines = append(lines, "returns "+p.Name+": "+p.Line)
 	}
 	for _, p := range k.Written() {

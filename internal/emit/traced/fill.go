@@ -64,8 +64,8 @@ func fill(i int, p contract.Param) []string {
 		return []string{fmt.Sprintf("%s = %s;", to, value)}
 	}
 	narrow := fmt.Sprintf("%s.narrow.as_%s", from, ctype(p))
-	return []string{fmt.Sprintf("%s = %s.is_given ? &%s : NULL;", to, from, narrow),
-		fmt.Sprintf("if (%s.is_given) %s = %s;", from, narrow, value)}
+	return []string{fmt.Sprintf("%s = %s.is_present ? &%s : NULL;", to, from, narrow),
+		fmt.Sprintf("if (%s.is_present) %s = %s;", from, narrow, value)}
 }
 
 func ctype(p contract.Param) string {

@@ -83,7 +83,7 @@ func Described(prefix string, k *contract.Kernel) []string {
 	for _, p := range k.Args {
 		all = append(all, "    _Parameter("+parameter(k, p)+"),")
 	}
-	return append(all, "),", "results="+Tuple(Results(k))+",", "given="+given(k)+",")
+	return append(all, "),", "results="+Tuple(Results(k))+",", "returned="+returnedIndices(k)+",")
 }
 
 // Backward formats the gradient of a kernel, or returns "".
@@ -135,8 +135,8 @@ func dtypeNames(v contract.Var) string {
 	return Tuple(all)
 }
 
-// given returns the indices of the results that callers receive.
-func given(k *contract.Kernel) string {
+// returnedIndices returns the indices of the results that callers receive.
+func returnedIndices(k *contract.Kernel) string {
 	var all []string
 	for i, p := range k.Results {
 		if !p.Saved {

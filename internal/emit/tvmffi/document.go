@@ -32,7 +32,7 @@ func lines(k *contract.Kernel) []string {
 	for _, p := range k.Args {
 		all = append(all, p.Name+": "+p.Line)
 	}
-	for _, p := range k.Given() {
+	for _, p := range k.Returned() {
 		all = append(all, "returns "+p.Name+": "+p.Line)
 	}
 	for _, v := range k.Vars {
@@ -88,20 +88,20 @@ func schemaOf(p contract.Param) schema {
 
 // metadata returns the type of the form that allocates the results, as JSON inside of JSON.
 func metadata(k *contract.Kernel) string {
-	var params, given []schema
+	var params, results []schema
 	for _, p := range k.Args {
 		params = append(params, schemaOf(p))
 	}
-	for _, p := range k.Given() {
-		given = append(given, schemaOf(p))
+	for _, p := range k.Returned() {
+		results = append(results, schemaOf(p))
 	}
 	returned := schema{Type: "None"}
-	switch len(given) {
+	switch len(results) {
 	case 0:
 	case 1:
-		returned = given[0]
+		returned = results[0]
 	default:
-		returned = schema{Type: "Tuple", Args: given}
+		returned = schema{Type: "Tuple", Args: results}
 	}
 	function := map[string]any{"type": "ffi.Function",
 		"named_args": map[string][]schema{"return": {returned}, "params": append([]schema{}, params...)}}

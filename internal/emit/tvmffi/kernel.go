@@ -30,9 +30,9 @@ type legacyView struct{ Name, Symbol string }
 
 // writer writes the function of one kernel.
 type writer struct {
-	k     *contract.Kernel
-	v     *kernelView
-	given int // values that the function returns
+	k        *contract.Kernel
+	v        *kernelView
+	returned int // values that the function returns
 }
 
 func viewKernel(k *contract.Kernel, prefix string) kernelView {
@@ -62,7 +62,7 @@ func viewKernel(k *contract.Kernel, prefix string) kernelView {
 
 // memory returns the results for which callers may provide memory.
 func memory(k *contract.Kernel) (all []contract.Param) {
-	for _, p := range k.Given() {
+	for _, p := range k.Returned() {
 		if p.Kind == contract.Tensor {
 			all = append(all, p)
 		}
@@ -211,9 +211,9 @@ func (w *writer) unless(i int, condition string) string {
 
 func (w *writer) tensor(i int, p contract.Param) {
 	w.local("DLTensor* tensor_%d_ = NULL;", i)
-	w.local("struct dlpackgen_tvmffi_room room_%d_;", i)
+	w.local("struct dlpackgen_tvmffi_strided storage_%d_;", i)
 	w.reads("%s", when(w.unless(i, fmt.Sprintf("at_%d_", i))))
-	w.tries("dlpackgen_tvmffi_read_tensor(&sites_[%d], at_%d_, %d, &room_%d_, &tensor_%d_, message_)", i, i,
+	w.tries("dlpackgen_tvmffi_read_tensor(&sites_[%d], at_%d_, %d, &storage_%d_, &tensor_%d_, message_)", i, i,
 		btoi(p.Optional), i, i)
 	w.reads("}")
 	if devices := w.devices(p); devices != "" {

@@ -29,7 +29,7 @@ func viewPython(k *contract.Kernel) pythonView {
 		}
 	}
 	call := fmt.Sprintf("self_.%s_(%s)", k.Name, strings.Join(values, ", "))
-	if len(k.Given()) > 1 {
+	if len(k.Returned()) > 1 {
 		call = "(*" + call + ",)" // an argument may have the name tuple
 	}
 	if len(memory(k)) > 0 {
@@ -43,7 +43,7 @@ func viewPython(k *contract.Kernel) pythonView {
 
 // tensors reports for each result whether it is a tensor.
 func tensors(k *contract.Kernel) (all []string) {
-	for _, p := range k.Given() {
+	for _, p := range k.Returned() {
 		all = append(all, map[bool]string{true: "True", false: "False"}[p.Kind == contract.Tensor])
 	}
 	return all

@@ -16,7 +16,7 @@ func (w *writer) allocates(format string, args ...any) {
 func (w *writer) results() {
 	var checked, made []string
 	place, site, value := len(w.k.Args), len(w.k.Args), 0
-	saved := len(w.k.Given())
+	saved := len(w.k.Returned())
 	for i, p := range w.k.Results {
 		if p.Kind != contract.Tensor {
 			w.local("%s;", scalarResult(p, i))
@@ -34,13 +34,13 @@ func (w *writer) results() {
 			w.outs(i, place, site)
 			checked = append(checked, fmt.Sprintf("result_%d_", i))
 			made = append(made, try("dlpackgen_tvmffi_allocate(&sites_[%d], &kernel_.results.%s, kernel_.device, "+
-				"&given_[%d], &result_%d_, message_)", site, p.Name, value, i))
+				"&returned_[%d], &result_%d_, message_)", site, p.Name, value, i))
 			place++
 			value++
 		}
 		site++
 	}
-	w.given, w.v.Room = value, max(value, saved)
+	w.returned, w.v.Room = value, max(value, saved)
 	if len(checked) > 0 {
 		w.check(checked, made)
 	}
@@ -48,7 +48,7 @@ func (w *writer) results() {
 
 // outs writes the reading of memory for a result.
 func (w *writer) outs(i, place, site int) {
-	w.local("struct dlpackgen_tvmffi_room out_%d_;", i)
+	w.local("struct dlpackgen_tvmffi_strided out_%d_;", i)
 	w.reads("if (in_place_) {")
 	w.tries("dlpackgen_tvmffi_read_tensor(&sites_[%d], &args_[%d], 0, &out_%d_, &result_%d_, message_)", site,
 		place, i, i)
@@ -61,7 +61,7 @@ func (w *writer) saved(i int, p contract.Param, site, value int) {
 	w.local("saved_%d_.block = NULL;", i)
 	w.v.Release = append(w.v.Release, fmt.Sprintf("free(saved_%d_.block);", i))
 	w.allocates("%s", try("dlpackgen_tvmffi_make_saved(&sites_[%d], &kernel_.results.%s, kernel_.device, &saved_%d_, "+
-		"&given_[%d], &result_%d_, message_)", site, p.Name, i, value, i))
+		"&returned_[%d], &result_%d_, message_)", site, p.Name, i, value, i))
 }
 
 // check writes both forms. Memory is checked before anything is allocated.
@@ -101,17 +101,17 @@ func (w *writer) give() {
 			continue
 		}
 		if p.Kind != contract.Tensor {
-			gives("given_[%d] = %s;", value, w.scalarValue(i, p))
+			gives("returned_[%d] = %s;", value, w.scalarValue(i, p))
 		}
 		value++
 	}
-	if w.given > 0 {
-		gives("status_ = dlpackgen_tvmffi_return(%s, given_, %d, result_, message_);", w.v.Function, w.given)
+	if w.returned > 0 {
+		gives("status_ = dlpackgen_tvmffi_return(%s, returned_, %d, result_, message_);", w.v.Function, w.returned)
 	} else {
 		gives("(void)result_;")
 	}
 	if w.v.Room > 0 {
-		w.v.Release = append(w.v.Release, fmt.Sprintf("dlpackgen_tvmffi_drop(given_, %d);", w.v.Room))
+		w.v.Release = append(w.v.Release, fmt.Sprintf("dlpackgen_tvmffi_drop(returned_, %d);", w.v.Room))
 	}
 }
 

@@ -28,9 +28,9 @@ var Target = emit.Target{
 func limits(k *contract.Kernel) []string {
 	all := emit.WithoutGradients(k)
 	if len(k.Args) > 0 {
-		all = append(all, "keywords by kernels_tvmffi.py alone")
+		all = append(all, "keywords only through kernels_tvmffi.py")
 	}
-	if slices.ContainsFunc(k.Given(), func(p contract.Param) bool { return p.Kind == contract.Tensor }) {
+	if slices.ContainsFunc(k.Returned(), func(p contract.Param) bool { return p.Kind == contract.Tensor }) {
 		all = append(all, "results are allocated for torch and Paddle, and other callers pass memory")
 	}
 	if len(k.Written()) > 0 {

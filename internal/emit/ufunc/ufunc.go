@@ -62,13 +62,13 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 func limits(k *contract.Kernel) []string {
 	all := emit.WithoutGradients(k)
 	if slices.ContainsFunc(k.Devices, func(d contract.Device) bool { return d.Name != "kDLCPU" }) {
-		all = append(all, "runs on the CPU alone")
+		all = append(all, "runs only on the CPU")
 	}
 	for _, p := range k.Args {
 		if p.Default != nil {
 			all = append(all, fmt.Sprintf("%s is always %s", p.Name, p.Default))
 		} else if p.Optional {
-			all = append(all, p.Name+" is always given")
+			all = append(all, p.Name+" is always passed")
 		}
 	}
 	return append(all, emit.WithoutDTypesOfNumPy(k)...)

@@ -61,7 +61,7 @@ func document(k *contract.Kernel) (lines []string) {
 	for _, p := range k.Args {
 		add(p.Name + ": " + p.Line)
 	}
-	for _, p := range k.Given() {
+	for _, p := range k.Returned() {
 		add("returns " + p.Name + ": " + p.Line)
 	}
 	for _, c := range k.Where {

@@ -41,7 +41,7 @@ func (k *Kernel) spelledTypes() (lines []string) {
 
 // gradientArgs returns the lines of the backward kernel's arguments.
 func (k *Kernel) gradientArgs() (lines []string) {
-	for _, p := range k.Given() {
+	for _, p := range k.Returned() {
 		lines = append(lines, k.free("grad_"+p.Name)+": "+typeOf(p))
 	}
 	for _, p := range k.passed() {

@@ -44,7 +44,7 @@ type Kernel struct {
 }
 
 // Saves reports whether a kernel has results that are only for its backward.
-func (k *Kernel) Saves() bool { return k.Backward != nil && len(k.Given()) < len(k.Results) }
+func (k *Kernel) Saves() bool { return k.Backward != nil && len(k.Returned()) < len(k.Results) }
 
 // Var is a variable of types:, which has one dtype per call.
 type Var struct {
@@ -95,6 +95,7 @@ const (
 	In Access = iota
 	InOut
 	Out
+	OfResult // the memory of a result, in a kernel that WithMemory returns
 )
 
 // None stands for no variable, no dimension, no argument.
@@ -341,9 +342,21 @@ func (k *Kernel) Written() (all []Param) {
 	return all
 }
 
-// Given returns the results that callers receive.
-func (k *Kernel) Given() []Param {
+// Returned returns the results that callers receive.
+func (k *Kernel) Returned() []Param {
 	return slices.DeleteFunc(slices.Clone(k.Results), func(p Param) bool { return p.Saved })
+}
+
+// WithMemory describes the calls of a kernel that pass the memory of all results as further
+// arguments.
+func (k *Kernel) WithMemory() *Kernel {
+	made := *k
+	made.Args, made.Results = slices.Clone(k.Args), nil
+	for _, p := range k.Results {
+		p.Access = OfResult
+		made.Args = append(made.Args, p)
+	}
+	return &made
 }
 
 // Apart returns the pairs of tensor arguments that must not overlap. The first of each pair is

@@ -20,7 +20,7 @@ func (f *form) constant() bool { return len(f.factors) == 0 }
 func (s *source) fold(e *notation.Expr) *form {
 	f := s.combined(e)
 	if f != nil && f.constant() && !f.number.IsInt64() {
-		s.fail(e, "invalid-extent", "write smaller numbers", "%s needs more than 64 bits", cut(e.String()))
+		s.fail(e, "invalid-extent", "write smaller numbers", "%s does not fit in 64 bits", cut(e.String()))
 		return nil
 	}
 	return f

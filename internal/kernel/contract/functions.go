@@ -301,16 +301,16 @@ func (k *Kernel) passed() (all []Param) {
 
 // unfit returns why another kernel cannot be the backward of this one, or "".
 func (k *Kernel) unfit(other *Kernel) string {
-	wanted := slices.Concat(k.Given(), k.passed())
+	wanted := slices.Concat(k.Returned(), k.passed())
 	switch {
 	case other.Namespace != k.Namespace:
 		return "it must have the namespace of the kernel"
 	case len(other.Args) != len(wanted):
 		return fmt.Sprintf("it must take %d arguments, a gradient for each result and then what is saved, not %d",
 			len(wanted), len(other.Args))
-	case len(other.Given()) != len(k.Backward.Of):
+	case len(other.Returned()) != len(k.Backward.Of):
 		return fmt.Sprintf("it must give %d results, a gradient for each of `of`, not %d", len(k.Backward.Of),
-			len(other.Given()))
+			len(other.Returned()))
 	}
 	for i, p := range wanted {
 		if got := other.Args[i]; got.Kind != p.Kind || got.Writes() {

@@ -124,14 +124,14 @@ func (r *reader) likes(results int) (all []string) {
 	return all
 }
 
-func resultName(given string, i int, args []oldArgument) string {
-	if given == "" {
-		given = fmt.Sprintf("result%d", i)
+func resultName(name string, i int, args []oldArgument) string {
+	if name == "" {
+		name = fmt.Sprintf("result%d", i)
 	}
-	for slices.ContainsFunc(args, func(a oldArgument) bool { return a.name == given }) {
-		given += "x"
+	for slices.ContainsFunc(args, func(a oldArgument) bool { return a.name == name }) {
+		name += "x"
 	}
-	return given
+	return name
 }
 
 // written returns the lines of the keys that replace the older ones.

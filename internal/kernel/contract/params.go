@@ -85,14 +85,14 @@ func mismatch(p *Param, v *notation.Value) string {
 		return "a tensor or a list has no default but None"
 	}
 	if p.Kind == Int && v.Kind == notation.Natural {
-		return fmt.Sprintf("int64 does not hold %s", v)
+		return fmt.Sprintf("int64 cannot represent %s", v)
 	}
 	if !slices.Contains(valueKinds[p.Kind], v.Kind) {
 		return fmt.Sprintf("%s is not a value of %s", v, p.Name)
 	}
 	for _, d := range p.Types {
 		if !holds(d, v) {
-			return fmt.Sprintf("%s does not hold %s", d.Name, v)
+			return fmt.Sprintf("%s cannot represent %s", d.Name, v)
 		}
 	}
 	return ""
@@ -204,11 +204,11 @@ func (r *reader) checkNames() {
 
 // checkKeywords reports arguments that hide keywords of callers.
 func (r *reader) checkKeywords() {
-	if i := r.Arg("out"); i != None && len(r.Given()) > 0 {
+	if i := r.Arg("out"); i != None && len(r.Returned()) > 0 {
 		r.args[i].key.Errorf("invalid-name", "choose another name, such as made",
 			"out= is how callers give memory for the results, so no argument is out")
 	}
-	if i := r.Arg("like"); i != None && len(r.Given()) > 0 && !slices.ContainsFunc(r.Args, required) {
+	if i := r.Arg("like"); i != None && len(r.Returned()) > 0 && !slices.ContainsFunc(r.Args, required) {
 		r.args[i].key.Errorf("invalid-name", "choose another name, such as my_like",
 			"like= is how callers name a library, so no argument is like")
 	}

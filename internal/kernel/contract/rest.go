@@ -206,7 +206,7 @@ func (r *reader) differentiated(items []*yaml.Node) (all []int) {
 // checkBackward reports kernels that cannot have gradients.
 func (r *reader) checkBackward(n *yaml.Node) {
 	switch {
-	case len(r.Given()) == 0 && !r.lost.has("returns:"):
+	case len(r.Returned()) == 0 && !r.lost.has("returns:"):
 		n.Errorf("invalid-backward", "give the kernel a result, as in returns: {y: \"float32[n]\"}, or remove backward:",
 			"a kernel without a result has no gradient")
 	case slices.ContainsFunc(r.Args, Param.Writes):

@@ -55,7 +55,7 @@ func raise(err error) {
 func describe(err error) (kind, text string, cause Object) {
 	defer func() {
 		if p := recover(); p != nil {
-			kind, text, cause = "RuntimeError", fmt.Sprintf("a %T that cannot tell its text: panic: %v", err, p), 0
+			kind, text, cause = "RuntimeError", fmt.Sprintf("the Error method of %T panicked: %v", err, p), 0
 		}
 	}()
 	return kindOf(err), textOf(err), causeOf(err)

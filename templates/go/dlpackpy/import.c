@@ -213,7 +213,7 @@ static void fill_access(call* c, intptr_t i, const struct entry* type) {
   r->flags = 0;
   r->may_conjugate = type->can_conjugate;
   r->may_be_sparse = type->has_dense;
-  r->asked = false;
+  r->requested = false;
   /* Only the package's own tensors without flags can be lent. */
   r->quiet = type->quiet && !(dlp_00000000_py_is_own(type->type) && dlp_00000000_py_flags(c->arguments[i]));
   py.Py_DecRef((PyObject*)old);
@@ -291,7 +291,7 @@ intptr_t dlp_00000000_py_find_accesses(uintptr_t address, intptr_t first, intptr
 bool dlp_00000000_py_not_conjugated(uintptr_t address, intptr_t i) {
   call* c = (void*)address;
   int conjugated = query(c->arguments[i], constant.is_conj);
-  c->accesses[i].asked = true;
+  c->accesses[i].requested = true;
   if (conjugated > 0) return reject(DLPACKGEN_TEXT_CONJUGATED);
   return conjugated == 0;
 }

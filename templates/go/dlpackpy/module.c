@@ -28,13 +28,12 @@ static PyObject* run(PyObject* self, PyObject* const* arguments, Py_ssize_t coun
   const uintptr_t* number = py.PyModule_GetState(self);
   if (!number) return NULL;
   if (forked) {
-    py.PyErr_SetString(
-        dlp_00000000_py_exception("RuntimeError"),
-        "this process was forked, and Go runs only in the one that imported the module: start processes by spawn or forkserver");
+    py.PyErr_SetString(dlp_00000000_py_exception("RuntimeError"),
+                       "Go does not run in a forked process: start processes by spawn or forkserver");
     return NULL;
   }
   if (count > dlp_00000000_py_ARGUMENTS)
-    return py.PyErr_Format(dlp_00000000_py_exception("TypeError"), "%zd arguments; %d at most", count,
+    return py.PyErr_Format(dlp_00000000_py_exception("TypeError"), "%zd arguments; at most %d", count,
                            dlp_00000000_py_ARGUMENTS);
   if (py.Py_EnterRecursiveCall(" in a function of Go")) return NULL;
   struct dlp_00000000_py_call call; /* routes are written before they are read */

@@ -66,7 +66,7 @@ static const struct fields* tensor_of(void* object) {
   PyObject* of = py.PyObject_Type(object);
   py.Py_DecRef(of);
   if (of != type) py.PyErr_SetString(dlp_00000000_py_exception("TypeError"), DLPACKGEN_TEXT_FOREIGN_OBJECT);
-  else if (!fields_of(object)->object) py.PyErr_SetString(BufferError, "the object holds no tensor");
+  else if (!fields_of(object)->object) py.PyErr_SetString(BufferError, "the object has no tensor");
   else return fields_of(object);
   return NULL;
 }
@@ -206,8 +206,7 @@ static bool stream_fits(PyObject* stream, DLDevice device) {
   if (stream == py.None || device.device_type != kDLCPU) return true;
   long long number = py.PyLong_AsLongLong(stream);
   if (number == -1) return !py.PyErr_Occurred();
-  if (!py.PyErr_Occurred())
-    py.PyErr_Format(BufferError, "stream is %lld, but memory of the host has no streams", number);
+  if (!py.PyErr_Occurred()) py.PyErr_Format(BufferError, "stream is %lld, but host memory has no streams", number);
   return false;
 }
 
@@ -283,15 +282,15 @@ static bool offer(PyObject* to) {
 PyObject* dlp_00000000_py_tensor_type(const char* name) {
   static PyMethodDef methods[] = {
       {"__dlpack__", (PyCFunction)(void (*)(void))dlpack, METH_VARARGS | METH_KEYWORDS,
-       "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nGives the tensor in a capsule."},
+       "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nReturns the tensor in a capsule."},
       {"__dlpack_device__", dlpack_device, METH_NOARGS,
-       "__dlpack_device__($self, /)\n--\n\nGives the type and the number of the tensor's device."},
+       "__dlpack_device__($self, /)\n--\n\nReturns the type and the id of the tensor's device."},
       {NULL, NULL, 0, NULL},
   };
   PyType_Slot slots[] = {
       {Py_tp_dealloc, (void*)(uintptr_t)dealloc},
       {Py_tp_methods, methods},
-      {Py_tp_doc, "A tensor of Go. What takes DLPack can use it: numpy.from_dlpack, torch.from_dlpack."},
+      {Py_tp_doc, "A tensor of Go for consumers of DLPack, such as numpy.from_dlpack and torch.from_dlpack."},
       {0, NULL},
   };
   PyType_Spec spec = {name, (int)(py.head + sizeof(struct fields)), 0, Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

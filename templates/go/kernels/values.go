@@ -162,7 +162,7 @@ func (n Number) fits(s *site, dtype dlpack.DataType) error {
 	case n.kind == float || (n.kind == truth) != isBool:
 		return s.fail("TypeError", fmt.Sprintf("expected %v, got %s", dtype, n.kind))
 	case !n.within(dtype):
-		return s.fail("OverflowError", fmt.Sprintf("%v does not hold %v", dtype, n))
+		return s.fail("OverflowError", fmt.Sprintf("%v cannot represent %v", dtype, n))
 	}
 	return nil
 }
@@ -195,7 +195,7 @@ func fitsFloat(s *site, dtype dlpack.DataType, value float64) error {
 	if math.IsInf(value, 0) || math.IsNaN(value) || math.Abs(value) <= largest {
 		return nil
 	}
-	return s.fail("OverflowError", fmt.Sprintf("%v does not hold %s", dtype, digits(value)))
+	return s.fail("OverflowError", fmt.Sprintf("%v cannot represent %s", dtype, digits(value)))
 }
 
 // textOf returns the bytes of a text, which has no terminating NUL.
@@ -212,7 +212,7 @@ var noText = "none"
 // checkText rejects a NUL, which would end the text in C.
 func checkText(s *site, text string) error {
 	if strings.IndexByte(text, 0) >= 0 {
-		return s.fail("ValueError", "expected a text without NUL")
+		return s.fail("ValueError", "expected a string without NUL")
 	}
 	return nil
 }

@@ -33,10 +33,10 @@ enum { DLPACKGEN_TVMFFI_PATH = 32768 }; /* the longest one */
 /* A path is made absolute, with backslashes: LOAD_WITH_ALTERED_SEARCH_PATH requires that, and finds
  * dependencies in the library's folder. A bare name is searched for in the standard order: the
  * program's folder, the system's, the current one, PATH. */
-static HMODULE dlpackgen_tvmffi_open(const char* path, wchar_t* given, wchar_t* whole) {
-  if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, given, DLPACKGEN_TVMFFI_PATH)) return NULL;
-  if (!strpbrk(path, "/\\:")) return LoadLibraryExW(given, NULL, 0);
-  const DWORD length = GetFullPathNameW(given, DLPACKGEN_TVMFFI_PATH, whole, NULL);
+static HMODULE dlpackgen_tvmffi_open(const char* path, wchar_t* wide, wchar_t* whole) {
+  if (!MultiByteToWideChar(CP_UTF8, MB_ERR_INVALID_CHARS, path, -1, wide, DLPACKGEN_TVMFFI_PATH)) return NULL;
+  if (!strpbrk(path, "/\\:")) return LoadLibraryExW(wide, NULL, 0);
+  const DWORD length = GetFullPathNameW(wide, DLPACKGEN_TVMFFI_PATH, whole, NULL);
   if (length >= DLPACKGEN_TVMFFI_PATH) SetLastError(ERROR_FILENAME_EXCED_RANGE); /* which sets no error */
   if (length == 0 || length >= DLPACKGEN_TVMFFI_PATH) return NULL;
   return LoadLibraryExW(whole, NULL, LOAD_WITH_ALTERED_SEARCH_PATH);
@@ -44,11 +44,11 @@ static HMODULE dlpackgen_tvmffi_open(const char* path, wchar_t* given, wchar_t* 
 
 struct dlp_00000000_opened dlp_00000000_open_library(const char* path, int everywhere) {
   struct dlp_00000000_opened opened = {0, NULL};
-  wchar_t* const room = malloc(2 * DLPACKGEN_TVMFFI_PATH * sizeof *room);
+  wchar_t* const buffer = malloc(2 * DLPACKGEN_TVMFFI_PATH * sizeof *buffer);
   (void)everywhere;
-  opened.handle = room ? (uintptr_t)dlpackgen_tvmffi_open(path, room, room + DLPACKGEN_TVMFFI_PATH) : 0;
-  const unsigned long error = room ? GetLastError() : ERROR_NOT_ENOUGH_MEMORY;
-  free(room);
+  opened.handle = buffer ? (uintptr_t)dlpackgen_tvmffi_open(path, buffer, buffer + DLPACKGEN_TVMFFI_PATH) : 0;
+  const unsigned long error = buffer ? GetLastError() : ERROR_NOT_ENOUGH_MEMORY;
+  free(buffer);
   if (!opened.handle && (opened.text = malloc(64)))
     snprintf(opened.text, 64, "LoadLibrary failed with error %lu", error);
   return opened;

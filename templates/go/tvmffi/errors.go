@@ -46,7 +46,7 @@ func raised(reply *C.struct_dlp_00000000_reply) error {
 		return &Error{textIn(&cell.kind), textIn(&cell.message), textIn(&cell.backtrace)}
 	case reply.index != -1:
 		return &Error{Kind: "RuntimeError",
-			Message: fmt.Sprintf("status %d: the function left its error with another host, as Python", reply.index)}
+			Message: fmt.Sprintf("status %d: the function left its error in another host, such as Python", reply.index)}
 	case C.dlp_00000000_has_runtime() == 0:
 		return &Error{Kind: "RuntimeError",
 			Message: "the function failed; its message needs libtvm_ffi: call LoadRuntime first"}

@@ -154,7 +154,7 @@ func NewTensor(m *dlpack.Managed) (Value, error) {
 			_ = m.InitLegacy(legacy)
 			m.Release()
 		}
-		return Value{}, failf(ErrArgument, "expected a tensor with a version, got none")
+		return Value{}, failf(ErrArgument, "expected a versioned tensor")
 	}
 	reply := C.dlp_00000000_tensor_of(C.uintptr_t(uintptr(unsafe.Pointer(managed))))
 	if reply.index < 0 { // which leaves the tensor unchanged

@@ -56,7 +56,7 @@ const (
 
 var reasons = map[int32]string{
 	noFunc:     "the Func was released, or is one of a library: pass the result of its Object",
-	readOnly:   "the tensor is read-only, and tvm-ffi cannot tell the function: pass ReadOnlyTensor if it only reads",
+	readOnly:   "the tensor is read-only, which tvm-ffi cannot declare: pass ReadOnlyTensor if the function only reads",
 	bareTensor: "the Tensor is empty or was released: pass None() where the function takes none",
 }
 

@@ -104,7 +104,7 @@ def check_results(call):
     """Calls the kernel, and compares results and written arguments with the reference."""
     kernel, library = call.kernel, call.library
     inputs = {n: v if isinstance(kernel.arg(n), Scalar) or v is None else library.numpy(v).copy()
-              for n, v in call.given.items()}  # fmt: skip
+              for n, v in call.arguments.items()}  # fmt: skip
     returned = call.run()
     results = () if not kernel.results else (returned,) if len(kernel.results) == 1 else returned
     assert len(results) == len(kernel.results), f"{kernel.name}() returned {len(results)} results"
@@ -132,8 +132,8 @@ def check_tensor(call, p, value):
 
 def check_unwritten(call, inputs):
     for p in call.kernel.tensors:
-        if p.access == "in" and call.given[p.name] is not None:
-            now = call.library.numpy(call.given[p.name])
+        if p.access == "in" and call.arguments[p.name] is not None:
+            now = call.library.numpy(call.arguments[p.name])
             assert now.tobytes() == inputs[p.name].tobytes(), f"the kernel wrote to {p.name}, which is only read"
 
 
@@ -148,7 +148,7 @@ def check_reference(call, inputs, results):
         compare(call, p, as_numpy(call, got) if isinstance(p, Tensor) else got, want)
     for p in kernel.tensors:
         if p.access != "in" and inputs[p.name] is not None:
-            compare(call, p, call.library.numpy(call.given[p.name]), inputs[p.name])
+            compare(call, p, call.library.numpy(call.arguments[p.name]), inputs[p.name])
 
 
 def compared_as(call, p):
@@ -211,22 +211,22 @@ def check_gradients(kernel):
     rough = {"eps": 1e-2, "atol": 2e-2, "rtol": 2e-2, "check_undefined_grad": False}
     for seed, values in enumerate(differentiable(kernel, library)):
         call = Call(kernel, library, values, seed)
-        given = [call.given[name].clone().requires_grad_() for name in kernel.gradients]
-        fine = exact if all(tensor.dtype == library.module.float64 for tensor in given) else rough
+        tensors = [call.arguments[name].clone().requires_grad_() for name in kernel.gradients]
+        fine = exact if all(tensor.dtype == library.module.float64 for tensor in tensors) else rough
         with warnings.catch_warnings():
             warnings.simplefilter("ignore")  # of gradcheck, for float32
-            library.module.autograd.gradcheck(with_arguments(operator, call), given, **fine)
+            library.module.autograd.gradcheck(with_arguments(operator, call), tensors, **fine)
 
 
 def operator_of(kernel, torch):
     """The registered operator. DLPACKGEN_OPERATORS can name the library of target torch, or the
     Python module of target torchshim, that registers it."""
     name = f"torch.ops.{kernel.namespace}.{kernel.name}"
-    given = os.environ.get("DLPACKGEN_OPERATORS")
-    if given and os.path.exists(given):
-        torch.ops.load_library(given)
-    elif given:
-        importlib.import_module(given)
+    path = os.environ.get("DLPACKGEN_OPERATORS")
+    if path and os.path.exists(path):
+        torch.ops.load_library(path)
+    elif path:
+        importlib.import_module(path)
     try:
         return getattr(getattr(torch.ops, kernel.namespace), kernel.name)
     except AttributeError:
@@ -251,4 +251,4 @@ def dtype_of(kernel, values, name):
 
 def with_arguments(operator, call):
     """The operator as a function of the tensors with a gradient."""
-    return lambda *tensors: operator(**(call.given | dict(zip(call.kernel.gradients, tensors))))
+    return lambda *tensors: operator(**(call.arguments | dict(zip(call.kernel.gradients, tensors))))

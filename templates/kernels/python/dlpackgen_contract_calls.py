@@ -365,14 +365,14 @@ class Call:
         self.kernel, self.library, self.values = kernel, library, values
         self.random = np.random.default_rng(seed)
         self.shapes = shapes(kernel, values)
-        self.masters, self.given, self.out, self.foreign = {}, {}, {}, set()
+        self.masters, self.arguments, self.out, self.foreign = {}, {}, {}, set()
         for p in kernel.args:
             if p.name in values and values[p.name] is None:
-                self.given[p.name] = None
+                self.arguments[p.name] = None
             elif isinstance(p, Tensor):
                 self.put(p, self.fill(p, memory(self.shapes[p.name], self.dtype(p), self.order(p))))
             else:
-                self.given[p.name] = values[p.name] if p.name in values else self.scalar(p)
+                self.arguments[p.name] = values[p.name] if p.name in values else self.scalar(p)
 
     def order(self, p):
         if p.layout == "column_major":
@@ -400,7 +400,7 @@ class Call:
     def put(self, p, master):
         """Passes an array; `masters` keeps the arrays that share its memory."""
         self.masters[p.name] = master
-        self.given[p.name] = self.library.array(master)
+        self.arguments[p.name] = self.library.array(master)
 
     def scalar(self, p):
         number = float(self.random.integers(2, 8)) / 4
@@ -414,8 +414,8 @@ class Call:
     def contents(self):
         """The bytes of all tensors."""
         ours, names = type(self.an_array()), [p.name for p in self.kernel.tensors]
-        tensors = [name for name in names if name in self.foreign or type(self.given.get(name)) is ours]
-        return {name: self.library.numpy(self.given[name]).tobytes() for name in tensors}
+        tensors = [name for name in names if name in self.foreign or type(self.arguments.get(name)) is ours]
+        return {name: self.library.numpy(self.arguments[name]).tobytes() for name in tensors}
 
     def an_array(self):
         return self.library.array(np.zeros(1, np.float32))
@@ -424,7 +424,7 @@ class Call:
         outs = {}
         if self.out:
             outs = {"out": self.out[0] if len(self.kernel.made) == 1 else self.outs()}
-        return self.kernel.function(**self.given, **outs)
+        return self.kernel.function(**self.arguments, **outs)
 
     def outs(self):
         return tuple(self.out.get(i) for i in range(len(self.kernel.made)))

@@ -110,26 +110,26 @@ def say(kernel, name, text):
 
 def missing(kernel, library, case):
     call = call_with(kernel, library)
-    del call.given[case.name]
+    del call.arguments[case.name]
     return call, TypeError, say(kernel, case.name, "it is missing")
 
 
 def none(kernel, library, case):
     call = call_with(kernel, library)
-    call.given[case.name] = None
+    call.arguments[case.name] = None
     expected = getattr(kernel.arg(case.name), "expected", "a tensor")
     return call, TypeError, say(kernel, case.name, f"expected {expected}, got None")
 
 
 def not_a_tensor(kernel, library, case):
     call = call_with(kernel, library)
-    call.given[case.name] = "text"
+    call.arguments[case.name] = "text"
     return call, TypeError, say(kernel, case.name, "expected a tensor, got str, which has no __dlpack__")
 
 
 def kind(kernel, library, case):
     call, p = call_with(kernel, library), kernel.arg(case.name)
-    call.given[p.name] = wrong = 3 if p.kind == "str" else "text"
+    call.arguments[p.name] = wrong = 3 if p.kind == "str" else "text"
     expected = p.expected
     if p.kind == "number":
         expected = call.values[p.variable] if p.variable else p.dtypes[0]
@@ -145,14 +145,14 @@ def too_large(kernel, library, case):
         wrong = 2**64
     else:
         wrong = LARGEST[name] * 1.5 if name in LARGEST else 2 if name == "bool" else np.iinfo(name).max + 1
-    call.given[p.name] = wrong
-    return call, OverflowError, say(kernel, p.name, f"{name} does not hold {wrong!r}")
+    call.arguments[p.name] = wrong
+    return call, OverflowError, say(kernel, p.name, f"{name} cannot represent {wrong!r}")
 
 
 def item(kernel, library, case):
     call, p = call_with(kernel, library), kernel.arg(case.name)
-    valid = call.given[p.name] or []
-    call.given[p.name] = [*valid, "text"]
+    valid = call.arguments[p.name] or []
+    call.arguments[p.name] = [*valid, "text"]
     expected = {"ints": "int", "floats": "float"}[p.kind]
     return call, TypeError, say(kernel, p.name, f"item {len(valid)}: expected {expected}, got str")
 
@@ -160,7 +160,7 @@ def item(kernel, library, case):
 def count(kernel, library, case):
     call, p = call_with(kernel, library), kernel.arg(case.name)
     wanted, wrong = p.count or p.least, p.count + 1 if p.count else p.least - 1
-    call.given[p.name] = call.given[p.name][:1] * wrong
+    call.arguments[p.name] = call.arguments[p.name][:1] * wrong
     items = f"{'' if p.count else 'at least '}{wanted} item{'' if wanted == 1 else 's'}"
     return call, ValueError, say(kernel, p.name, f"expected {items}, got {wrong}")
 
@@ -269,8 +269,8 @@ def unwritable(library, p, master):
 
 
 def not_written(library):
-    why = "arrays of JAX are immutable" if library.name == "jax" else "it is read-only"
-    return f"{why}, and this argument is written to"
+    why = "JAX arrays are immutable" if library.name == "jax" else "it is read-only"
+    return f"{why}, but the parameter is writable"
 
 
 def needs_read_only(library):
@@ -282,7 +282,7 @@ def read_only(kernel, library, case):
     """The other arrays belong to NumPy, because a kernel may write to several."""
     needs_read_only(library)
     call, p = call_with(kernel, Library("numpy")), kernel.arg(case.name)
-    call.given[p.name] = unwritable(library, p, call.masters[p.name])
+    call.arguments[p.name] = unwritable(library, p, call.masters[p.name])
     call.foreign = {p.name}
     return call, BufferError, say(kernel, case.name, not_written(library))
 
@@ -291,11 +291,11 @@ def requires_grad(kernel, library, case):
     if library.name != "torch":
         pytest.skip("only tensors of torch require a gradient")
     call = call_with(kernel, library)
-    tensor = call.given[case.name]
+    tensor = call.arguments[case.name]
     if not (tensor.is_floating_point() or tensor.is_complex()):
         pytest.skip("only tensors of floats require a gradient")
     tensor.requires_grad_()
-    why = "it requires grad, which would not see this call: pass detach(), or call this under torch.no_grad()"
+    why = "it requires grad, but autograd would not record this call: pass detach(), or call this under torch.no_grad()"
     return call, BufferError, say(kernel, case.name, why)
 
 
@@ -308,7 +308,7 @@ def overlap(kernel, library, case):
     for p in (a, b):
         view = np.ndarray(call.shapes[p.name], call.dtype(p), common.data, order=call.order(p))
         call.put(p, view)
-    why = f"it is written, and it overlaps {kernel.argument(b.name)}"
+    why = f"it is writable, but overlaps {kernel.argument(b.name)}"
     return call, BufferError, say(kernel, a.name, why)
 
 
@@ -412,7 +412,7 @@ class Placed(Call):
 def placed(kernel, library):
     call = call_with(kernel, library)
     call.__class__ = Placed
-    call.placed, call.named = list(call.given.values()), {}
+    call.placed, call.named = list(call.arguments.values()), {}
     return call
 
 
@@ -432,4 +432,4 @@ def unknown_keyword(kernel, library, case):
 def twice(kernel, library, case):
     call, name = placed(kernel, library), kernel.args[0].name
     call.named = {name: call.placed[0]}
-    return call, TypeError, f"{kernel.name}() got two values for argument '{name}'"
+    return call, TypeError, f"{kernel.name}() got multiple values for argument '{name}'"

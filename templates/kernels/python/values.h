@@ -226,7 +226,8 @@ DLPACKGEN_VALUE int dlpackgen_read_text(struct dlpackgen_call* call, int i, PyOb
   if (!*text && !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return -1;
   if (!*text) {
     PyErr_Clear();
-    return dlpackgen_argument_error(call, i, PyExc_ValueError, "expected a text that UTF-8 can encode, got %A", value);
+    return dlpackgen_argument_error(call, i, PyExc_ValueError, "expected a string that UTF-8 can encode, got %A",
+                                    value);
   }
   if (strlen(*text) == (size_t)length) return 0;
   return dlpackgen_argument_error(call, i, PyExc_ValueError, DLPACKGEN_TEXT_NUL);
@@ -241,8 +242,8 @@ struct dlpackgen_numbers {
 /* Raises the current exception again, with the same class and the index of the list item. Returns
  * -1. */
 DLPACKGEN_SLOW static int dlpackgen_about_item(const struct dlpackgen_call* call, int i, Py_ssize_t n) {
-  char room[DLPACKGEN_SENTENCE];
-  struct dlpackgen_message where = dlpackgen_message_in(room, sizeof room);
+  char buffer[DLPACKGEN_SENTENCE];
+  struct dlpackgen_message where = dlpackgen_message_in(buffer, sizeof buffer);
   const struct dlpackgen_site at = dlpackgen_site_of(call->function, i);
   struct dlpackgen_pending former = dlpackgen_catch();
   PyObject* const kind = dlpackgen_kind_of(former.value);
@@ -351,16 +352,17 @@ DLPACKGEN_VALUE int dlpackgen_has_dtype(struct dlpackgen_call* call, int like, D
 DLPACKGEN_VALUE int dlpackgen_check_has_dtype(struct dlpackgen_call* call, int like, const char* result,
                                               DLDataType dtype) {
   const DLDataType bytes = {kDLUInt, 8, 1};
-  char room[64];
-  struct dlpackgen_message text = dlpackgen_message_in(room, sizeof room);
+  char buffer[64];
+  struct dlpackgen_message text = dlpackgen_message_in(buffer, sizeof buffer);
   const int has = dlpackgen_has_dtype(call, like, dtype);
   const int lacks = has ? has - 1 : dlpackgen_has_dtype(call, like, bytes);
   if (lacks <= 0) return has < 0 || lacks < 0 ? -1 : 0;
   dlpackgen_put_dtype(&text, DLPACKGEN_DTYPE(dtype.code, dtype.bits, dtype.lanes));
   PyErr_Format(PyExc_TypeError,
-               "%s(): result '%s': expected a dtype that the library of '%s' has, got %s: pass an array of another "
+               "%s(): result '%s': expected a dtype that the library of '%s' supports, got %s: pass an array of "
+               "another "
                "library, or memory as out=",
-               call->function->name, result, call->function->parameters[like].name, room);
+               call->function->name, result, call->function->parameters[like].name, buffer);
   return -1;
 }
 

@@ -44,7 +44,7 @@ var module = dlpackpy.Module{
 		{Name: "probe", Doc: "probe(plan, *args): reads arguments in the order of a plan, then all elements",
 			Call: probe},
 		{Name: "tell", Params: []string{"text='nothing'"}, Doc: "On stdout, also when Python's own is gone.",
-			Call: tell},
+			Call: report},
 		{Name: "stale", Doc: "stale(x): uses the Call of a function that has returned", Call: stale},
 	},
 }
@@ -403,7 +403,7 @@ func read(call *dlpackpy.Call, method byte, i int) (tensors []dlpack.Tensor, err
 	}
 }
 
-func tell(call *dlpackpy.Call) (any, error) {
+func report(call *dlpackpy.Call) (any, error) {
 	if call.Len() == 0 {
 		return nil, nil
 	}

@@ -162,7 +162,7 @@ func TestScalarsAndTexts(t *testing.T) {
 	_, err = numbers.Call(tvmffi.Tensor(tensor(t, []int16{1, 2})), tvmffi.String("a"))
 	raised(t, err, "TypeError", "numbers(): argument 'a' (2nd): expected int16, got str")
 	_, err = numbers.Call(tvmffi.Tensor(tensor(t, []int16{1, 2})), tvmffi.Int(1), tvmffi.String("a\x00b"))
-	rejected(t, err, tvmffi.ErrArgument, "argument 3: expected a text without NUL")
+	rejected(t, err, tvmffi.ErrArgument, "argument 3: expected a string without NUL")
 
 	scalars := function(t, "scalars")
 	three, err := tvmffi.Array(tvmffi.Int(1), tvmffi.Int(3), tvmffi.Int(2))
@@ -391,7 +391,7 @@ func TestOddFunctions(t *testing.T) {
 		return must(t, f, err)
 	}
 	_, err := odd("elsewhere").Call()
-	raised(t, err, "RuntimeError", "status -2: the function left its error with another host, as Python")
+	raised(t, err, "RuntimeError", "status -2: the function left its error in another host, such as Python")
 	_, err = odd("silent").Call()
 	raised(t, err, "RuntimeError", "the function failed without an error")
 	v, err := odd("names").Call()
@@ -515,7 +515,7 @@ func TestCallbacksKeepAndReturn(t *testing.T) {
 	must(t, legacy, err)
 	old, err := dlpack.ImportLegacy(legacy)
 	must(t, old, err)
-	rejected(t, second(tvmffi.NewTensor(old)), tvmffi.ErrArgument, "expected a tensor with a version")
+	rejected(t, second(tvmffi.NewTensor(old)), tvmffi.ErrArgument, "expected a versioned tensor")
 	same(t, old.Tensor().Raw() == nil, true)
 
 	// The function exists as long as there is a reference to it.

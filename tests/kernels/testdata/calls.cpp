@@ -140,7 +140,7 @@ static void join_calls() {
   join_call("a result over an argument", [](Joined& j) { j.y.get()->dl_tensor.data = j.bias.get()->dl_tensor.data; });
   fits.y.get()->flags |= flags::read_only;
   says(fits.call().error(), "BufferError",
-       "join(): argument 'y' (6th): it is read-only, and this argument is written to");
+       "join(): argument 'y' (6th): it is read-only, but the parameter is writable");
 }
 
 static void results_are_allocated() {
@@ -163,7 +163,7 @@ static void results_on_devices() {
   const Managed x = on_cuda(of<float>({2, 3})), y = on_cuda(of<float>({2, 3}));
   int stream = 0;
   says(kernels::on_device_new(x).error(), "NotImplementedError",
-       "on_device(): result 'y': results are allocated on cpu, and the call is on cuda:0: pass a tensor");
+       "on_device(): result 'y': results are allocated only on cpu, but the call is on cuda:0: pass a tensor");
   says(kernels::on_device(x, y), "RuntimeError", "on_device(): the kernel failed with status 42");
   says(kernels::on_device(x, y, &stream), "RuntimeError", "on_device(): the kernel failed with status 41");
 }
@@ -220,7 +220,7 @@ static void scalar_calls() {
   show("no text", kernels::scalars(static_cast<const char*>(nullptr), {1, 3, 3}, z));
   show("a text", kernels::scalars("median", {1, 3, 3}, z));
   says(kernels::scalars(std::string("su\0m", 4), {1, 3, 3}, z).error(), "ValueError",
-       "scalars(): argument 'mode' (1st): expected a text without NUL");
+       "scalars(): argument 'mode' (1st): expected a string without NUL");
   show("a negative extent", kernels::scalars("sum", {5, 3, 3}, z));
   show("overflow by one", kernels::scalars("sum", {-3037000500, 3, 3}, z));
   show("errors", kernels::scalars_new("sum", {50, 51, 1}, std::nullopt, false, -3));
@@ -242,19 +242,19 @@ static void number_calls() {
     const std::string all = std::string("numbers(): argument 'a' (2nd): ") + text;
     says(kernels::numbers(x, a).error(), class_name, all.c_str());
   };
-  wrong(shorts, 32768, "OverflowError", "int16 does not hold 32768");
-  wrong(shorts, -32769, "OverflowError", "int16 does not hold -32769");
-  wrong(longs, -1, "OverflowError", "uint64 does not hold -1");
-  wrong(shorts, UINT64_MAX, "OverflowError", "int16 does not hold 18446744073709551615");
-  wrong(half, 65505, "OverflowError", "float16 does not hold 65505.0");
-  wrong(half, 1e300, "OverflowError", "float16 does not hold 1e+300");
+  wrong(shorts, 32768, "OverflowError", "int16 cannot represent 32768");
+  wrong(shorts, -32769, "OverflowError", "int16 cannot represent -32769");
+  wrong(longs, -1, "OverflowError", "uint64 cannot represent -1");
+  wrong(shorts, UINT64_MAX, "OverflowError", "int16 cannot represent 18446744073709551615");
+  wrong(half, 65505, "OverflowError", "float16 cannot represent 65505.0");
+  wrong(half, 1e300, "OverflowError", "float16 cannot represent 1e+300");
   wrong(shorts, 1.0, "TypeError", "expected int16, got float");
   wrong(truths, 1, "TypeError", "expected bool, got int");
   wrong(shorts, true, "TypeError", "expected int16, got bool");
   says(kernels::numbers(of<std::int32_t>({3}), 1.0).error(), "TypeError",
        "numbers(): argument 'x' (1st): expected float16, int16, uint64 or bool, got int32");
   says(kernels::copies_new(of<float>({1, 1}), 1, 70000.0F).error(), "OverflowError",
-       "copies(): argument 'half' (3rd): float16 does not hold 70000.0");
+       "copies(): argument 'half' (3rd): float16 cannot represent 70000.0");
 }
 
 // Tensors that are not C-contiguous are copied; invalid ones are not read.
@@ -270,7 +270,7 @@ static void copied_calls() {
   EXPECT(written && written->first && (*array_of<const float, 2>(y.view()))(1, 0) == 2);
   const std::int64_t huge[] = {INT64_MAX, INT64_MAX};
   says(kernels::copies_new(ArrayView<float, 2>(data, huge, columns)).error(), "BufferError",
-       "copies(): argument 'x' (1st): its library gave a tensor that breaks the rules of DLPack: the tensor has more "
+       "copies(): argument 'x' (1st): its library returned an invalid DLPack tensor: the tensor has more "
        "elements or bytes than 63 bits can count");
 }
 

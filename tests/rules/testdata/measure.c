@@ -18,6 +18,7 @@ void measure(const DLManagedTensorVersioned* m, measured* found) {
   if (found->fault) return;
   found->alignment = dlpackgen_alignment(t->dtype);
   found->row_major = dlpackgen_is_contiguous(t);
+  found->column_major = dlpackgen_is_f_contiguous(t);
   found->overlap = dlpackgen_may_overlap(t);
   dlpackgen_size(t->ndim, t->shape, &found->count);
   if (dlpackgen_nbytes(t, m->flags, &found->bytes) != DLPACKGEN_OK) found->bytes = -1;

@@ -15,6 +15,7 @@ void measure(const DLManagedTensorVersioned* m, measured* found) {
   const auto reach = dlpackgen::byte_range(t, m->flags);
   found->alignment = static_cast<int>(dlpackgen::alignment(t.dtype));
   found->row_major = dlpackgen::is_contiguous(t);
+  found->column_major = dlpackgen_is_f_contiguous(&t);
   found->overlap = dlpackgen::may_overlap(t);
   found->count = *dlpackgen::size(t.ndim, t.shape);
   found->bytes = bytes ? *bytes : -1;

@@ -104,12 +104,12 @@ func (c *Call) has(first, count int) error {
 	case c.c == nil:
 		return &Exception{Type: "RuntimeError", Message: "the call of this function has ended"}
 	case c.unlocked:
-		return &Exception{Type: "RuntimeError", Message: "a Call is used inside of WithoutGIL"}
+		return &Exception{Type: "RuntimeError", Message: "a Call was used inside of WithoutGIL"}
 	case c.c.changed != 0:
 		return c.changed()
 	case first < 0 || count < 0 || count > c.Len()-first:
 		return &Exception{Type: "TypeError",
-			Message: fmt.Sprintf("%s() got %d arguments, and needs %d", c.function.Name, c.Len(),
+			Message: fmt.Sprintf("%s() takes %d arguments, got %d", c.function.Name, c.Len(),
 				uint(first)+uint(count))}
 	}
 	return nil

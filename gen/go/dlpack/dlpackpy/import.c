@@ -7,32 +7,35 @@
 
 /* Texts of errors that several callers use. Part of message.h. */
 
-#define DLPACKGEN_TEXT_READ_ONLY "it is read-only, and this argument is written to"
+#define DLPACKGEN_TEXT_READ_ONLY "it is read-only, but the parameter is writable"
 #define DLPACKGEN_TEXT_MISSING "it is missing"
 #define DLPACKGEN_TEXT_INTS "a list of int"
 #define DLPACKGEN_TEXT_FLOATS "a list of float"
 #define DLPACKGEN_TEXT_NOT_BORROWED "it cannot be borrowed"
-#define DLPACKGEN_TEXT_NUL "expected a text without NUL"
+#define DLPACKGEN_TEXT_NUL "expected a string without NUL"
 #define DLPACKGEN_TEXT_NEGATED "its memory holds the negated values: pass resolve_neg()"
 #define DLPACKGEN_TEXT_CONJUGATED "its memory holds the conjugated values: pass resolve_conj()"
 #define DLPACKGEN_TEXT_NOT_DENSE "it has no dense memory: pass to_dense()"
-#define DLPACKGEN_TEXT_UNNAMED "its elements are of a type that DLPack has no name for"
+#define DLPACKGEN_TEXT_UNNAMED "its dtype has no DLPack equivalent"
 #define DLPACKGEN_TEXT_OTHER_TYPE "it became an object of another type during the call"
 #define DLPACKGEN_TEXT_NO_CAPSULE "its __dlpack__() did not return an unconsumed DLPack capsule"
-#define DLPACKGEN_TEXT_NO_TENSOR "its exchange table gave no tensor"
-#define DLPACKGEN_TEXT_NO_STREAM "its library does not tell its stream"
+#define DLPACKGEN_TEXT_NO_DEVICE "its __dlpack_device__() did not return a device type and an id"
+#define DLPACKGEN_TEXT_NO_STORAGE \
+  "it has elements but no memory: its storage was freed, or it is a functionalized, fake or zero tensor"
+#define DLPACKGEN_TEXT_NO_TENSOR "its exchange table returned no tensor"
+#define DLPACKGEN_TEXT_NO_STREAM "its library does not report its current stream"
 #define DLPACKGEN_TEXT_NONE "expected a tensor, got None"
 #define DLPACKGEN_TEXT_NO_COPY "no memory for a contiguous copy"
 #define DLPACKGEN_TEXT_NO_TORCH_DTYPE "PyTorch has no dtype "
-#define DLPACKGEN_TEXT_MASKED "some of its elements may be masked, which a tensor cannot say"
-#define DLPACKGEN_TEXT_LEGACY "a tensor that is read-only or padded is for consumers that ask for max_version=(1, 0)"
-#define DLPACKGEN_TEXT_FOREIGN_OBJECT "an object of another type than the exchange table is for"
-#define DLPACKGEN_TEXT_WHOLE_BYTES "copies are made of whole bytes in memory of the host"
+#define DLPACKGEN_TEXT_MASKED "some of its elements may be masked, but DLPack has no masks"
+#define DLPACKGEN_TEXT_LEGACY "a read-only or padded tensor needs a consumer that passes max_version=(1, 0)"
+#define DLPACKGEN_TEXT_FOREIGN_OBJECT "the object is not of the exchange table's type"
+#define DLPACKGEN_TEXT_WHOLE_BYTES "only host memory with elements of whole bytes can be copied"
 #define DLPACKGEN_TEXT_NO_PAIR "%s is not a tuple of two integers"
-#define DLPACKGEN_TEXT_OTHER_DEVICE "the tensor is on device (%d, %d), asked for on (%lld, %lld)"
-#define DLPACKGEN_TEXT_NO_FLAGS "a borrowed view cannot say that the tensor is read-only or padded"
+#define DLPACKGEN_TEXT_OTHER_DEVICE "the tensor is on device (%d, %d), requested (%lld, %lld)"
+#define DLPACKGEN_TEXT_NO_FLAGS "a borrowed tensor cannot be marked read-only or padded"
 /** The text between a dtype and a number. */
-#define DLPACKGEN_TEXT_OUT_OF_RANGE " does not hold "
+#define DLPACKGEN_TEXT_OUT_OF_RANGE " cannot represent "
 /** Instead of a number of more than 1023 bits. */
 #define DLPACKGEN_TEXT_LARGE "an integer of that size"
 
@@ -245,7 +248,7 @@ static void fill_access(call* c, intptr_t i, const struct entry* type) {
   r->flags = 0;
   r->may_conjugate = type->can_conjugate;
   r->may_be_sparse = type->has_dense;
-  r->asked = false;
+  r->requested = false;
   /* Only the package's own tensors without flags can be lent. */
   r->quiet = type->quiet && !(dlp_59225070_py_is_own(type->type) && dlp_59225070_py_flags(c->arguments[i]));
   py.Py_DecRef((PyObject*)old);
@@ -323,7 +326,7 @@ intptr_t dlp_59225070_py_find_accesses(uintptr_t address, intptr_t first, intptr
 bool dlp_59225070_py_not_conjugated(uintptr_t address, intptr_t i) {
   call* c = (void*)address;
   int conjugated = query(c->arguments[i], constant.is_conj);
-  c->accesses[i].asked = true;
+  c->accesses[i].requested = true;
   if (conjugated > 0) return reject(DLPACKGEN_TEXT_CONJUGATED);
   return conjugated == 0;
 }

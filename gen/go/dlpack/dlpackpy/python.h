@@ -183,7 +183,7 @@ struct dlp_59225070_py_access {
   bool quiet;            /* the table lends tensors without running Python code */
   bool may_conjugate;    /* complex elements must be queried */
   bool may_be_sparse;    /* the table must not be used if is_dense() is false */
-  bool asked;            /* about complex elements */
+  bool requested;        /* about complex elements */
 };
 
 /* A call of a function by Python; the struct is in the frame of the called C function. */

@@ -27,32 +27,35 @@ static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, c
 
 /* Texts of errors that several callers use. Part of message.h. */
 
-#define DLPACKGEN_TEXT_READ_ONLY "it is read-only, and this argument is written to"
+#define DLPACKGEN_TEXT_READ_ONLY "it is read-only, but the parameter is writable"
 #define DLPACKGEN_TEXT_MISSING "it is missing"
 #define DLPACKGEN_TEXT_INTS "a list of int"
 #define DLPACKGEN_TEXT_FLOATS "a list of float"
 #define DLPACKGEN_TEXT_NOT_BORROWED "it cannot be borrowed"
-#define DLPACKGEN_TEXT_NUL "expected a text without NUL"
+#define DLPACKGEN_TEXT_NUL "expected a string without NUL"
 #define DLPACKGEN_TEXT_NEGATED "its memory holds the negated values: pass resolve_neg()"
 #define DLPACKGEN_TEXT_CONJUGATED "its memory holds the conjugated values: pass resolve_conj()"
 #define DLPACKGEN_TEXT_NOT_DENSE "it has no dense memory: pass to_dense()"
-#define DLPACKGEN_TEXT_UNNAMED "its elements are of a type that DLPack has no name for"
+#define DLPACKGEN_TEXT_UNNAMED "its dtype has no DLPack equivalent"
 #define DLPACKGEN_TEXT_OTHER_TYPE "it became an object of another type during the call"
 #define DLPACKGEN_TEXT_NO_CAPSULE "its __dlpack__() did not return an unconsumed DLPack capsule"
-#define DLPACKGEN_TEXT_NO_TENSOR "its exchange table gave no tensor"
-#define DLPACKGEN_TEXT_NO_STREAM "its library does not tell its stream"
+#define DLPACKGEN_TEXT_NO_DEVICE "its __dlpack_device__() did not return a device type and an id"
+#define DLPACKGEN_TEXT_NO_STORAGE \
+  "it has elements but no memory: its storage was freed, or it is a functionalized, fake or zero tensor"
+#define DLPACKGEN_TEXT_NO_TENSOR "its exchange table returned no tensor"
+#define DLPACKGEN_TEXT_NO_STREAM "its library does not report its current stream"
 #define DLPACKGEN_TEXT_NONE "expected a tensor, got None"
 #define DLPACKGEN_TEXT_NO_COPY "no memory for a contiguous copy"
 #define DLPACKGEN_TEXT_NO_TORCH_DTYPE "PyTorch has no dtype "
-#define DLPACKGEN_TEXT_MASKED "some of its elements may be masked, which a tensor cannot say"
-#define DLPACKGEN_TEXT_LEGACY "a tensor that is read-only or padded is for consumers that ask for max_version=(1, 0)"
-#define DLPACKGEN_TEXT_FOREIGN_OBJECT "an object of another type than the exchange table is for"
-#define DLPACKGEN_TEXT_WHOLE_BYTES "copies are made of whole bytes in memory of the host"
+#define DLPACKGEN_TEXT_MASKED "some of its elements may be masked, but DLPack has no masks"
+#define DLPACKGEN_TEXT_LEGACY "a read-only or padded tensor needs a consumer that passes max_version=(1, 0)"
+#define DLPACKGEN_TEXT_FOREIGN_OBJECT "the object is not of the exchange table's type"
+#define DLPACKGEN_TEXT_WHOLE_BYTES "only host memory with elements of whole bytes can be copied"
 #define DLPACKGEN_TEXT_NO_PAIR "%s is not a tuple of two integers"
-#define DLPACKGEN_TEXT_OTHER_DEVICE "the tensor is on device (%d, %d), asked for on (%lld, %lld)"
-#define DLPACKGEN_TEXT_NO_FLAGS "a borrowed view cannot say that the tensor is read-only or padded"
+#define DLPACKGEN_TEXT_OTHER_DEVICE "the tensor is on device (%d, %d), requested (%lld, %lld)"
+#define DLPACKGEN_TEXT_NO_FLAGS "a borrowed tensor cannot be marked read-only or padded"
 /** The text between a dtype and a number. */
-#define DLPACKGEN_TEXT_OUT_OF_RANGE " does not hold "
+#define DLPACKGEN_TEXT_OUT_OF_RANGE " cannot represent "
 /** Instead of a number of more than 1023 bits. */
 #define DLPACKGEN_TEXT_LARGE "an integer of that size"
 
@@ -115,7 +118,7 @@ static const struct fields* tensor_of(void* object) {
   PyObject* of = py.PyObject_Type(object);
   py.Py_DecRef(of);
   if (of != type) py.PyErr_SetString(dlp_59225070_py_exception("TypeError"), DLPACKGEN_TEXT_FOREIGN_OBJECT);
-  else if (!fields_of(object)->object) py.PyErr_SetString(BufferError, "the object holds no tensor");
+  else if (!fields_of(object)->object) py.PyErr_SetString(BufferError, "the object has no tensor");
   else return fields_of(object);
   return NULL;
 }
@@ -255,8 +258,7 @@ static bool stream_fits(PyObject* stream, DLDevice device) {
   if (stream == py.None || device.device_type != kDLCPU) return true;
   long long number = py.PyLong_AsLongLong(stream);
   if (number == -1) return !py.PyErr_Occurred();
-  if (!py.PyErr_Occurred())
-    py.PyErr_Format(BufferError, "stream is %lld, but memory of the host has no streams", number);
+  if (!py.PyErr_Occurred()) py.PyErr_Format(BufferError, "stream is %lld, but host memory has no streams", number);
   return false;
 }
 
@@ -332,15 +334,15 @@ static bool offer(PyObject* to) {
 PyObject* dlp_59225070_py_tensor_type(const char* name) {
   static PyMethodDef methods[] = {
       {"__dlpack__", (PyCFunction)(void (*)(void))dlpack, METH_VARARGS | METH_KEYWORDS,
-       "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nGives the tensor in a capsule."},
+       "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\nReturns the tensor in a capsule."},
       {"__dlpack_device__", dlpack_device, METH_NOARGS,
-       "__dlpack_device__($self, /)\n--\n\nGives the type and the number of the tensor's device."},
+       "__dlpack_device__($self, /)\n--\n\nReturns the type and the id of the tensor's device."},
       {NULL, NULL, 0, NULL},
   };
   PyType_Slot slots[] = {
       {Py_tp_dealloc, (void*)(uintptr_t)dealloc},
       {Py_tp_methods, methods},
-      {Py_tp_doc, "A tensor of Go. What takes DLPack can use it: numpy.from_dlpack, torch.from_dlpack."},
+      {Py_tp_doc, "A tensor of Go for consumers of DLPack, such as numpy.from_dlpack and torch.from_dlpack."},
       {0, NULL},
   };
   PyType_Spec spec = {name, (int)(py.head + sizeof(struct fields)), 0, Py_TPFLAGS_DISALLOW_INSTANTIATION, slots};

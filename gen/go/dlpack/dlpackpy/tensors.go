@@ -216,16 +216,17 @@ func (c *Call) borrowSome(first int, out []dlpack.Tensor) int {
 }
 
 // isConjugated queries the borrowed tensors with complex elements.
-func (c *Call) isConjugated(first int, out []dlpack.Tensor) (asked bool, err error) {
+func (c *Call) isConjugated(first int, out []dlpack.Tensor) (requested bool, err error) {
 	for i, tensor := range out {
-		if access := &c.c.accesses[first+i]; bool(access.quiet && !access.asked) && c.mayConjugate(first+i, tensor) {
+		access := &c.c.accesses[first+i]
+		if bool(access.quiet && !access.requested) && c.mayConjugate(first+i, tensor) {
 			if err := c.notConjugated(first + i); err != nil {
 				return true, err
 			}
-			asked = true
+			requested = true
 		}
 	}
-	return asked, nil
+	return requested, nil
 }
 
 // watch records borrowed tensors, which are compared after Python code has run.

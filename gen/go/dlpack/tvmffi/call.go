@@ -161,7 +161,7 @@ func (m *frame) add(i int, v *Value) error {
 	case v.index == rawText:
 		text := v.text()
 		if strings.IndexByte(text, 0) >= 0 {
-			return failf(ErrArgument, "argument %d: expected a text without NUL", i+1)
+			return failf(ErrArgument, "argument %d: expected a string without NUL", i+1)
 		}
 		p.bits = uint64(uintptr(unsafe.Pointer(unsafe.SliceData(m.text[len(m.text):cap(m.text)]))))
 		m.text = append(append(m.text, text...), 0)

@@ -49,7 +49,7 @@ func raised(reply *C.struct_dlp_59225070_reply) error {
 		return &Error{textIn(&cell.kind), textIn(&cell.message), textIn(&cell.backtrace)}
 	case reply.index != -1:
 		return &Error{Kind: "RuntimeError",
-			Message: fmt.Sprintf("status %d: the function left its error with another host, as Python", reply.index)}
+			Message: fmt.Sprintf("status %d: the function left its error in another host, such as Python", reply.index)}
 	case C.dlp_59225070_has_runtime() == 0:
 		return &Error{Kind: "RuntimeError",
 			Message: "the function failed; its message needs libtvm_ffi: call LoadRuntime first"}

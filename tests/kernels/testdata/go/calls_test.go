@@ -41,13 +41,13 @@ func same(t *testing.T, label string, err error) {
 	if text == "" {
 		t.Fatalf("plain C says nothing of %q", label)
 	}
-	said(t, err, classes[number], strings.Replace(text, "ADDRESS", "", 1))
+	printed(t, err, classes[number], strings.Replace(text, "ADDRESS", "", 1))
 }
 
 // aboutArgument matches messages about one argument, but not an author's similar text.
 var aboutArgument = regexp.MustCompile(`^[a-z_0-9]+\(\): argument '([^']*)' \(\d+[a-z]+\)`)
 
-func said(t *testing.T, err error, class, text string) {
+func printed(t *testing.T, err error, class, text string) {
 	t.Helper()
 	var e *kernels.KernelError
 	if !errors.As(err, &e) {
@@ -200,7 +200,7 @@ func TestJoin(t *testing.T) {
 		t.Run(label, func(t *testing.T) { same(t, label, fits(change).call()) })
 	}
 	fixed := imported(t, dlpack.ExportOptions{Flags: dlpack.FlagReadOnly}, make([]float32, 240), 2, 3, 4, 10)
-	said(t, fits(func(j *joined) { j.y = fixed }).call(), "BufferError", "join(): argument 'y' (6th): it is read-only")
+	printed(t, fits(func(j *joined) { j.y = fixed }).call(), "BufferError", "join(): argument 'y' (6th): it is read-only")
 }
 
 func TestResultsAreAllocated(t *testing.T) {
@@ -241,12 +241,12 @@ func TestResultsOnDevices(t *testing.T) {
 	x := of[float32](2, 3)
 	x.Raw().Device.Type = dlpack.DeviceCUDA
 	_, err := kernels.OnDeviceNew(x, kernels.OnDeviceOptions{})
-	said(t, err, "NotImplementedError",
-		"on_device(): result 'y': the package allocates on cpu, and the call is on cuda:0: pass a tensor")
+	printed(t, err, "NotImplementedError",
+		"on_device(): result 'y': the package allocates only on cpu, but the call is on cuda:0: pass a tensor")
 	y := of[float32](2, 3)
 	y.Raw().Device.Type = dlpack.DeviceCUDA
-	said(t, kernels.OnDevice(x, y, kernels.OnDeviceOptions{}), "RuntimeError", "on_device(): the kernel failed with status 42")
-	said(t, kernels.OnDevice(x, y, kernels.OnDeviceOptions{Stream: 7}), "RuntimeError",
+	printed(t, kernels.OnDevice(x, y, kernels.OnDeviceOptions{}), "RuntimeError", "on_device(): the kernel failed with status 42")
+	printed(t, kernels.OnDevice(x, y, kernels.OnDeviceOptions{Stream: 7}), "RuntimeError",
 		"on_device(): the kernel failed with status 41")
 }
 
@@ -294,15 +294,15 @@ func TestScalars(t *testing.T) {
 	var o kernels.ScalarsOptions
 	same(t, "too few items", failing("sum", kernels.ScalarsOptions{Weights: []float64{1}}, 1, 3, 3))
 	same(t, "a list that is too short", failing("sum", o, 1, 3))
-	said(t, failing("sum", o), "ValueError", "scalars(): argument 'sizes' (2nd): expected at least 3 items, got 0")
+	printed(t, failing("sum", o), "ValueError", "scalars(): argument 'sizes' (2nd): expected at least 3 items, got 0")
 	same(t, "a text", failing("median", o, 1, 3, 3))
-	said(t, failing("me\x00n", o, 1, 3, 3), "ValueError", "scalars(): argument 'mode' (1st): expected a text without NUL")
+	printed(t, failing("me\x00n", o, 1, 3, 3), "ValueError", "scalars(): argument 'mode' (1st): expected a string without NUL")
 	long := strings.Repeat("sum", 1000)
-	said(t, failing(long, o, 1, 3, 3), "ValueError", "scalars(): expected mode in \"sum\"|\"mean\", where mode = 'sumsum")
-	said(t, failing("", o, 1, 3, 3), "ValueError", "scalars(): expected mode in \"sum\"|\"mean\", where mode = ''")
+	printed(t, failing(long, o, 1, 3, 3), "ValueError", "scalars(): expected mode in \"sum\"|\"mean\", where mode = 'sumsum")
+	printed(t, failing("", o, 1, 3, 3), "ValueError", "scalars(): expected mode in \"sum\"|\"mean\", where mode = ''")
 	same(t, "a negative extent", failing("sum", o, 5, 3, 3))
 	same(t, "overflow by one", failing("sum", o, -3037000500, 3, 3))
-	said(t, failing("sum", kernels.ScalarsOptions{Tiny: kernels.None[int8]()}, 1, 3, 3), "TypeError",
+	printed(t, failing("sum", kernels.ScalarsOptions{Tiny: kernels.None[int8]()}, 1, 3, 3), "TypeError",
 		"scalars(): argument 'tiny' (5th): expected int8, got None")
 }
 
@@ -335,25 +335,25 @@ func TestNumbers(t *testing.T) {
 		x dlpack.Tensor
 		a kernels.Number
 	}{
-		"OverflowError: int16 does not hold 32768":     {of[int16](3), kernels.Int(32768)},
-		"OverflowError: int16 does not hold -32769":    {of[int16](3), kernels.Int(-32769)},
-		"OverflowError: uint64 does not hold -1":       {of[uint64](3), kernels.Int(-1)},
-		"OverflowError: float16 does not hold 65505.0": {half, kernels.Float(65505)},
-		"OverflowError: float16 does not hold 1e+300":  {half, kernels.Float(1e300)},
-		"TypeError: expected int16, got float":         {of[int16](3), kernels.Float(1)},
-		"TypeError: expected bool, got int":            {of[bool](3), kernels.Int(1)},
-		"TypeError: expected int16, got bool":          {of[int16](3), kernels.Bool(true)},
-		"TypeError: it is missing":                     {half, kernels.Number{}},
+		"OverflowError: int16 cannot represent 32768":     {of[int16](3), kernels.Int(32768)},
+		"OverflowError: int16 cannot represent -32769":    {of[int16](3), kernels.Int(-32769)},
+		"OverflowError: uint64 cannot represent -1":       {of[uint64](3), kernels.Int(-1)},
+		"OverflowError: float16 cannot represent 65505.0": {half, kernels.Float(65505)},
+		"OverflowError: float16 cannot represent 1e+300":  {half, kernels.Float(1e300)},
+		"TypeError: expected int16, got float":            {of[int16](3), kernels.Float(1)},
+		"TypeError: expected bool, got int":               {of[bool](3), kernels.Int(1)},
+		"TypeError: expected int16, got bool":             {of[int16](3), kernels.Bool(true)},
+		"TypeError: it is missing":                        {half, kernels.Number{}},
 	} {
 		class, text, _ := strings.Cut(want, ": ")
 		_, _, err := kernels.Numbers(call.x, call.a, o)
-		said(t, err, class, "numbers(): argument 'a' (2nd): "+text)
+		printed(t, err, class, "numbers(): argument 'a' (2nd): "+text)
 	}
 	_, _, err = kernels.Numbers(of[int32](3), kernels.Float(1), o)
-	said(t, err, "TypeError", "numbers(): argument 'x' (1st): expected float16, int16, uint64 or bool, got int32")
+	printed(t, err, "TypeError", "numbers(): argument 'x' (1st): expected float16, int16, uint64 or bool, got int32")
 	_, _, _, err = kernels.Copies(of[float32](1, 1), of[float32](1, 1), kernels.CopiesOptions{
 		Half: kernels.Some[float32](70000)})
-	said(t, err, "OverflowError", "copies(): argument 'half' (3rd): float16 does not hold 70000.0")
+	printed(t, err, "OverflowError", "copies(): argument 'half' (3rd): float16 cannot represent 70000.0")
 }
 
 func TestKernelsWithoutTensors(t *testing.T) {

@@ -31,14 +31,14 @@ func tensor(from *C.struct_lent) dlpack.Tensor {
 
 // write copies an error to a buffer.
 func write(err error, text *C.char, size C.size_t) {
-	said := ""
+	printed := ""
 	if of := (*kernels.KernelError)(nil); errors.As(err, &of) {
-		said = of.Class + ": " + of.Message
+		printed = of.Class + ": " + of.Message
 	} else if err != nil {
-		said = fmt.Sprintf("%T: %v", err, err)
+		printed = fmt.Sprintf("%T: %v", err, err)
 	}
 	into := unsafe.Slice((*byte)(unsafe.Pointer(text)), int(size))
-	into[copy(into[:size-1], said)] = 0
+	into[copy(into[:size-1], printed)] = 0
 }
 
 // copied writes the bytes of a result.
