@@ -88,7 +88,8 @@ func TestPythonSanitized(t *testing.T) {
 	home := module(t, python, dir, append(sanitized, "-O0")...)
 	library, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()
 	require.NoError(t, err)
-	env := []string{"LD_PRELOAD=" + strings.TrimSpace(string(library)), "ASAN_OPTIONS=detect_leaks=0"}
+	env := []string{"LD_PRELOAD=" + strings.TrimSpace(string(library)),
+		"ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1"}
 	out, err := runsWith(python, home, env)
 	require.NoError(t, err, out)
 }
