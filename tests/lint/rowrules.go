@@ -6,6 +6,7 @@ import (
 	"go/ast"
 	"go/token"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -197,11 +198,53 @@ func (p *tables) row(f File, row ast.Expr, file, old int, sources map[string][]F
 	}
 	text = strings.ReplaceAll(text, "dlp_%s_", prefix)
 	candidates := append(sources[path.Base(name)], sources[made[path.Base(name)]]...)
-	if slices.ContainsFunc(candidates, func(s File) bool { return stands(s, text) }) {
+	candidates = slices.DeleteFunc(slices.Clone(candidates), func(s File) bool { return !stands(s, text) })
+	if len(candidates) == 0 {
+		return []string{fmt.Sprintf("%s: no source %s has once: %q", f.at(row), name, text)}
+	}
+	if len(parts) <= old+1 {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: no source %s has once: %q", f.at(row), name, text)}
+	replacement, _ := p.text(parts[old+1])
+	if unknown := unknownNames(text, replacement, candidates); unknown != "" {
+		return []string{fmt.Sprintf("%s: %s does not have the name %s of the replacement", f.at(row), name, unknown)}
+	}
+	return nil
 }
+
+// unknownNames returns the variables of a mutant's replacement that none of the sources has. A
+// renamed variable leaves them behind, and the mutant does not compile. Only plain words count:
+// others are mostly names of other files.
+func unknownNames(old, replacement string, sources []File) string {
+	var unknown []string
+	code := notCode.ReplaceAllString(replacement, " ")
+	known := slices.Clone(keywords)
+	for _, at := range anyName.FindAllStringIndex(code, -1) {
+		word, before, after := code[at[0]:at[1]], strings.TrimRight(code[:at[0]], " *"), code[at[1]:]
+		isMember := strings.HasSuffix(before, ".") || strings.HasSuffix(before, ">") || strings.HasSuffix(before, ":")
+		isDeclared := declares.MatchString(before) || strings.HasPrefix(after, ": ")
+		whole := regexp.MustCompile(`\b` + word + `\b`)
+		isKnown := func(s File) bool { return whole.Match(s.Data) }
+		if isDeclared || strings.Contains(old, word) || slices.ContainsFunc(sources, isKnown) {
+			known = append(known, word)
+		}
+		if oneWord.MatchString(word) && !isMember && !strings.HasPrefix(after, "(") && !slices.Contains(known, word) {
+			unknown = append(unknown, word)
+		}
+	}
+	return strings.Join(unknown, ", ")
+}
+
+var (
+	anyName  = regexp.MustCompile(`\b[A-Za-z_]\w*`)
+	oneWord  = regexp.MustCompile(`^[a-z]+_?$`)
+	declares = regexp.MustCompile(`\b(?:int|\w+_t|auto)$`)
+	notCode  = regexp.MustCompile(`"[^"]*"|'[^']*'|//.*|/\*.*?\*/|\{\{.*?\}\}`)
+)
+
+// keywords are the words of languages in replacements, and the names of their types.
+var keywords = []string{"bool", "break", "char", "const", "false", "int", "long", "new", "pass", "return", "true",
+	"virtual", "void"}
 
 // stands reports whether a text occurs exactly once in a source.
 func stands(f File, text string) bool {
