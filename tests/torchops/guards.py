@@ -175,7 +175,7 @@ def test_no_tensor_at_all():
     raises((ValueError, NotImplementedError, RuntimeError), "", ops.fail, None, 0)
     cpu, meta = (torch._C.DispatchKeySet(key) for key in (torch._C.DispatchKey.CPU, torch._C.DispatchKey.Meta))
     assert ops.fail.default.redispatch(cpu, None, 0) is None, "the host's memory"
-    raises(ValueError, "fail(): expected a tensor among the arguments", ops.fail.default.redispatch, meta, None, 0)
+    raises(ValueError, "fail(): expected at least one tensor", ops.fail.default.redispatch, meta, None, 0)
 
 
 def test_numbers_of_arguments():
