@@ -33,8 +33,8 @@ func macHeaders(t *testing.T) string {
 	all, err := os.ReadFile("testdata/systems/macos.h")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "macos.h"), all, 0o600))
-	for _, name := range strings.Fields("assert ctype dlfcn errno inttypes math pthread stdio stdlib string time unistd " +
-		"wchar wctype sys/select sys/stat sys/time sys/types") {
+	for _, name := range strings.Fields("assert ctype dlfcn errno inttypes math pthread signal stdio stdlib string time " +
+		"unistd wchar wctype sys/select sys/stat sys/time sys/types") {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".h"), []byte("#include <macos.h>\n"), 0o600))
 	}
 	return dir

@@ -60,4 +60,18 @@ int dlclose(void* handle);
 char* dlerror(void);
 int pthread_mutex_lock(pthread_mutex_t* lock);
 int pthread_mutex_unlock(pthread_mutex_t* lock);
+
+/* signal.h */
+#define SIGSEGV 11
+#define SA_ONSTACK 0x0001
+struct sigaction {
+  union {
+    void (*__sa_handler)(int);
+    void (*__sa_sigaction)(int, struct __siginfo*, void*);
+  } __sigaction_u;
+  unsigned sa_mask;
+  int sa_flags;
+};
+int sigaction(int, const struct sigaction* __restrict, struct sigaction* __restrict);
+
 #endif
