@@ -54,7 +54,7 @@ def test_wrong_types_say_both():
         gopy.sum(np.ones(2, np.int64))
     with raises(TypeError, "sum() argument 1", "not a tensor"):
         gopy.sum([1.0])
-    with raises(TypeError, "got 0 arguments"):
+    with raises(TypeError, ", got 0"):
         gopy.sum()
 
 

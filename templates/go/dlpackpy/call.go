@@ -106,8 +106,8 @@ func (c *Call) has(first, count int) error {
 		return c.changed()
 	case first < 0 || count < 0 || count > c.Len()-first:
 		return &Exception{Type: "TypeError",
-			Message: fmt.Sprintf("%s() takes %d arguments, got %d", c.function.Name, c.Len(),
-				uint(first)+uint(count))}
+			Message: fmt.Sprintf("%s() takes %d arguments, got %d", c.function.Name,
+				uint(first)+uint(count), c.Len())}
 	}
 	return nil
 }
