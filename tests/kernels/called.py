@@ -43,7 +43,7 @@ def test_results_are_arrays_of_the_caller():
 
 
 def lacks(kernel, result, dtype):
-    return (f"{kernel}(): result '{result}': expected a dtype that the library of 'x' has, got {dtype}: "
+    return (f"{kernel}(): result '{result}': expected a dtype that the library of 'x' supports, got {dtype}: "
             "pass an array of another library, or memory as out=")  # fmt: skip
 
 

@@ -69,10 +69,10 @@ REJECTED = {
     "more than there can be": (dict(shape=(1 << 31, 1 << 31, 4)), ""),
     "a negative stride": (dict(shape=(3,), strides=(-1,), offset=16), "negative stride"),
     "off its place": (dict(offset=2), "is not aligned to"),
-    "half of a byte": (dict(dtype=(0, 4, 1)), "ATen does not have"),
-    "lanes": (dict(dtype=(2, 32, 4)), "ATen does not have"),
+    "half of a byte": (dict(dtype=(0, 4, 1)), "no ATen equivalent"),
+    "lanes": (dict(dtype=(2, 32, 4)), "no ATen equivalent"),
     "an unknown code": (dict(dtype=(200, 8, 1)), "code"),
-    "an opaque handle": (dict(dtype=(3, 64, 1)), "ATen does not have"),
+    "an opaque handle": (dict(dtype=(3, 64, 1)), "no ATen equivalent"),
     "padded": (dict(dtype=(17, 4, 2), flags=check.PADDED), "padded"),
     "a device that is not here": (dict(device=(check.CUDA, 99)), "device"),
     "a device of another backend": (dict(device=(10, 0)), "device"),
@@ -204,7 +204,7 @@ def rejects_other_streams():
         for number in (99, -1):
             with rejected(BufferError, "this torch has no device with its device id"):
                 table.stream(check.CUDA, number, ctypes.c_void_p())
-        other = "its device is one of another backend"
+        other = "its device belongs to a backend that this torch lacks"
         for device, text in (10, other), (4, "unsupported device"), (12345, "unsupported device"):
             with rejected(BufferError, text):
                 table.stream(device, 0, ctypes.c_void_p())

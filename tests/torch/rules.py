@@ -146,7 +146,7 @@ def test_tensors_of_torch_that_are_rejected():
     rejects(torch.ones(3, device="meta"))
     rejects(torch.ones(0, device="meta"))
     rejects(torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8))
-    rejects(torch.empty(2, dtype=torch.int4), "no name for")
+    rejects(torch.empty(2, dtype=torch.int4), "no DLPack equivalent")
     rejects(torch._efficientzerotensor(3))
     rejects(torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]))
     rejects(shrunk(torch.Tensor), "resized")
