@@ -36,7 +36,7 @@ func (r rival) goal(ours, build *command, missing error) goal {
 	return g
 }
 
-// asked runs a line of Python, and returns the printed words.
+// query runs a line of Python, and returns the printed words.
 func query(line string) ([]string, error) {
 	output, err := exec.Command(".venv/bin/python", "-c", line).Output()
 	if err != nil {

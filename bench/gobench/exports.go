@@ -10,7 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-// lent retains exports until C deletes them.
+// exported retains exports until C deletes them.
 type exported []uintptr
 
 func (l exported) add(i int, p *dlpack.DLManagedTensorVersioned) { l[i] = uintptr(unsafe.Pointer(p)) }

@@ -31,7 +31,7 @@ var plans = []map[string]string{
 	},
 }
 
-// asked returns the request for a plan; 0 is a plan without files.
+// requested returns the request for a plan; 0 is a plan without files.
 func requested(dir string, number int) Request {
 	parts := map[string]map[string]string{"c": {}, "go": {}}
 	for p, data := range plans[number] {

@@ -16,8 +16,8 @@ import (
 
 type object = map[string]any
 
-// said is the content of the spec, of the C notation and of the layouts for a release, in the form
-// of a facts file.
+// printed is the content of the spec, of the C notation and of the layouts for a release, in the
+// form of a facts file.
 func printed(t *testing.T, r *spec.Release) object {
 	t.Helper()
 	order, enums, structs, functions, aliases := []string{}, object{}, object{}, object{}, object{}

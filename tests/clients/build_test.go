@@ -132,7 +132,7 @@ func (r run) script() string {
 	return "'PYTHONPATH=" + r.modules + "' '" + strings.Join(r.args, "' '") + "'"
 }
 
-// said is the output of scripts, by verdict.
+// printed is the output of scripts, by verdict.
 type printed map[string]string
 
 // forked runs scripts, each in a process that has imported a library.

@@ -29,7 +29,7 @@ const layoutHeader = "#include <dlpackgen/layout.hpp>\n"
 
 var failedAssert = regexp.MustCompile(`error: static assertion failed: (.*)`)
 
-// said returns the distinct asserts that failed.
+// printed returns the distinct asserts that failed.
 func printed(output string) map[string]bool {
 	out := map[string]bool{}
 	for _, m := range failedAssert.FindAllStringSubmatch(output, -1) {

@@ -52,7 +52,7 @@ func environment(t *testing.T) torches {
 	return torchOf(t, testtool.RequirePython(t))
 }
 
-// asked caches the information of each Python, which takes seconds to import torch.
+// requested caches the information of each Python, which takes seconds to import torch.
 var requested sync.Map
 
 // torchOf finds the torch of a Python, or skips the test.

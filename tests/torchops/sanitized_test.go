@@ -16,9 +16,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// asked are AddressSanitizer's options. A library of torch frees with another operator than the
-// allocating one.
-const requested = "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:alloc_dealloc_mismatch=0:exitcode=0"
+// asanOptions are those of AddressSanitizer. A library of torch frees with another operator than
+// the allocating one.
+const asanOptions = "ASAN_OPTIONS=detect_leaks=1:allocator_may_return_null=1:alloc_dealloc_mismatch=0:exitcode=0"
 
 var (
 	sanitizedOnce  sync.Once
@@ -50,7 +50,7 @@ func sanitizedScript(t *testing.T, number string, args ...string) (string, error
 	t.Helper()
 	p, lib, env := sanitized(t)
 	cmd := exec.Command(p.python, append([]string{"-W", "ignore"}, args...)...)
-	cmd.Env = append(append(os.Environ(), env...), requested, "LIBRARY="+lib, "DLPACKGEN_MUTANT="+number,
+	cmd.Env = append(append(os.Environ(), env...), asanOptions, "LIBRARY="+lib, "DLPACKGEN_MUTANT="+number,
 		"PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), err

@@ -209,7 +209,7 @@ func (r *testReader) aside(e event) string {
 	return strings.Join(r.builds[e.FailedBuild], "") + strings.Join(r.loose[e.Package], "")
 }
 
-// said is the output of a test, without the go command's marks.
+// message is the output of a test, without the go command's marks.
 func (t *run) message() string {
 	marked := func(line string) bool { return strings.HasPrefix(line, "=== ") }
 	return strings.Join(slices.DeleteFunc(slices.Clone(t.output), marked), "")

@@ -169,7 +169,7 @@ func (w *resultWriter) write() {
 		strings.Join(slices.Concat([]string{"&call_"}, w.run, []string{stream, "&check_.message"}), ", "))
 }
 
-// given writes the checks of memory that the caller provides.
+// passed writes the checks of memory that the caller provides.
 func (w *resultWriter) passed() {
 	var tensors, flags, sites, there []string
 	for i, p := range w.k.Results {

@@ -72,7 +72,7 @@ func (w *callWriter) results() {
 	}
 }
 
-// given writes the assignment of the caller's tensors, and the allocation of the other results.
+// present writes the assignment of the caller's tensors, and the allocation of the other results.
 func (w *callWriter) present() {
 	n := len(w.tensors())
 	sites := ""

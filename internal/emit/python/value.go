@@ -25,7 +25,7 @@ func group(head string, items []pythonValue, end string) pythonValue {
 		sequence: end == ")" && (strings.HasSuffix(head, "=(") || strings.HasSuffix(head, ": ("))}
 }
 
-// given omits the groups without items.
+// present omits the groups without items.
 func present(all []pythonValue) (kept []pythonValue) {
 	for _, v := range all {
 		if v.end == "" || len(v.items) > 0 || v.keep {
