@@ -4118,8 +4118,7 @@ DLPACKGEN_SLOW static PyObject* dlpackgen_number_text(PyObject* number) {
 DLPACKGEN_SLOW static int dlpackgen_out_of_range(const struct dlpackgen_call* call, int i, const char* dtype,
                                                  PyObject* number) {
   PyObject* const text = dlpackgen_number_text(number);
-  if (text)
-    dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_TEXT_OUT_OF_RANGE "%U", dtype, text);
+  if (text) dlpackgen_argument_error(call, i, PyExc_OverflowError, "%s" DLPACKGEN_TEXT_OUT_OF_RANGE "%U", dtype, text);
   Py_XDECREF(text);
   return -1;
 }

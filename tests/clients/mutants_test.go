@@ -422,7 +422,7 @@ func TestATorchWithoutAFunctionIsQueriedInPython(t *testing.T) {
 	for lacks, symbols := range missing {
 		var edits [][3]string
 		for _, symbol := range symbols {
-			edits = append(edits, [3]string{shim, "\"" + symbol, "\"no_such_" + symbol})
+			edits = append(edits, [3]string{shim, symbol, "no_such_" + symbol})
 		}
 		runs[lacks] = run{build(t, python, wrongly(t, edits...)), append([]string{"ours.py", "torch"}, names...)}
 	}
