@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -83,6 +84,17 @@ func (p *project) touch(t *testing.T, name string) {
 	t.Helper()
 	data, err := os.ReadFile(p.path(name))
 	require.NoError(t, err)
+	p.put(t, name, data)
+}
+
+// tick is longer than the steps in which the times of files advance. Make takes files of the same
+// time for up to date.
+const tick = 20 * time.Millisecond
+
+// put writes a file, with a later time than the outputs of the build before.
+func (p *project) put(t *testing.T, name string, data []byte) {
+	t.Helper()
+	time.Sleep(tick)
 	require.NoError(t, os.WriteFile(p.path(name), data, 0o600))
 }
 
@@ -91,14 +103,14 @@ func (p *project) replace(t *testing.T, name, old, fresh string) {
 	data, err := os.ReadFile(p.path(name))
 	require.NoError(t, err)
 	require.Contains(t, string(data), old)
-	require.NoError(t, os.WriteFile(p.path(name), []byte(strings.Replace(string(data), old, fresh, 1)), 0o600))
+	p.put(t, name, []byte(strings.Replace(string(data), old, fresh, 1)))
 }
 
 // write creates a file and its folder.
 func (p *project) write(t *testing.T, name, text string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(p.path(name)), 0o755))
-	require.NoError(t, os.WriteFile(p.path(name), []byte(text), 0o600))
+	p.put(t, name, []byte(text))
 }
 
 func (p *project) read(t *testing.T, name string) string {
@@ -113,7 +125,7 @@ func (p *project) extend(t *testing.T, name, text string) {
 	t.Helper()
 	data, err := os.ReadFile(p.path(name))
 	require.NoError(t, err)
-	require.NoError(t, os.WriteFile(p.path(name), append(data, text...), 0o600))
+	p.put(t, name, append(data, text...))
 }
 
 // run returns the output of a command that must succeed.
