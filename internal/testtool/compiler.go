@@ -2,6 +2,8 @@ package testtool
 
 import (
 	_ "embed"
+	"errors"
+	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -32,7 +34,6 @@ func RequireCompiler(t testing.TB, name, debian string) string {
 		require.NoError(t, os.Setenv("CCACHE_DIR", filepath.Join(root, ".cache", "ccache")))
 	}
 	dir := filepath.Join(root, ".cache", "compilers")
-	require.NoError(t, os.MkdirAll(dir, 0o755))
 	put(t, filepath.Join(dir, "stable"), stableScript)
 	put(t, filepath.Join(dir, name), compilerScript)
 	return filepath.Join(dir, name)
@@ -44,6 +45,7 @@ func put(t testing.TB, path string, text []byte) {
 	if old, err := os.ReadFile(path); err == nil && string(old) == string(text) {
 		return
 	}
+	makeFolder(t, filepath.Dir(path))
 	fresh, err := os.CreateTemp(filepath.Dir(path), "new")
 	require.NoError(t, err)
 	_, err = fresh.Write(text)
@@ -51,4 +53,16 @@ func put(t testing.TB, path string, text []byte) {
 	require.NoError(t, fresh.Chmod(0o755))
 	require.NoError(t, fresh.Close())
 	require.NoError(t, os.Rename(fresh.Name(), path))
+}
+
+// makeFolder makes a folder below the root and its parent. It does not ask for their times, as
+// os.MkdirAll does: the go command would take them for inputs of the test, and run it again because
+// another package has added a compiler.
+func makeFolder(t testing.TB, dir string) {
+	t.Helper()
+	for _, name := range []string{filepath.Dir(dir), dir} {
+		if err := os.Mkdir(name, 0o755); !errors.Is(err, fs.ErrExist) {
+			require.NoError(t, err)
+		}
+	}
 }

@@ -66,3 +66,18 @@ func TestErrorsAndOtherCommandsPassTheCache(t *testing.T) {
 	require.NoError(t, err)
 	assert.NotEmpty(t, out)
 }
+
+// Another package may add a compiler to the folder after this one has ended.
+func TestTheFolderOfCompilersIsNoInput(t *testing.T) {
+	Require(t, "ccache", "ccache")
+	program, err := os.Executable()
+	require.NoError(t, err)
+	inputs := filepath.Join(t.TempDir(), "inputs")
+	out, err := exec.Command(program, "-test.run=^TestErrorsAndOtherCommandsPassTheCache$",
+		"-test.testlogfile="+inputs).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	known, err := os.ReadFile(inputs)
+	require.NoError(t, err)
+	assert.Regexp(t, `(?m)^open .*/\.cache/compilers/gcc$`, string(known))
+	assert.NotRegexp(t, `(?m)^(stat|open) .*/\.cache(/compilers)?$`, string(known))
+}
