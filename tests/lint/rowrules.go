@@ -221,7 +221,7 @@ func unknownNames(old, replacement string, sources []File) string {
 	known := slices.Clone(keywords)
 	for _, at := range anyName.FindAllStringIndex(code, -1) {
 		word, before, after := code[at[0]:at[1]], strings.TrimRight(code[:at[0]], " *"), code[at[1]:]
-		isMember := strings.HasSuffix(before, ".") || strings.HasSuffix(before, ">") || strings.HasSuffix(before, ":")
+		isMember := memberOf.MatchString(before)
 		isDeclared := declares.MatchString(before) || strings.HasPrefix(after, ": ")
 		whole := regexp.MustCompile(`\b` + word + `\b`)
 		isKnown := func(s File) bool { return whole.Match(s.Data) }
@@ -237,6 +237,7 @@ func unknownNames(old, replacement string, sources []File) string {
 
 var (
 	anyName  = regexp.MustCompile(`\b[A-Za-z_]\w*`)
+	memberOf = regexp.MustCompile(`(?:\.|->|::)$`)
 	oneWord  = regexp.MustCompile(`^[a-z]+_?$`)
 	declares = regexp.MustCompile(`\b(?:int|\w+_t|auto)$`)
 	notCode  = regexp.MustCompile(`"[^"]*"|'[^']*'|//.*|/\*.*?\*/|\{\{.*?\}\}`)
