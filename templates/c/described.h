@@ -151,9 +151,8 @@ static inline int dlpackgen_check_function(const struct dlpackgen_function* func
     return DLPACKGEN_STATUS_SYSTEM_ERROR;
   }
   if (function->nparameters > DLPACKGEN_MAX_PARAMETERS)
-    return dlpackgen_bad_count(function, " parameters; at most " DLPACKGEN_QUOTE(DLPACKGEN_MOST_PARAMETERS) " are "
-                                                                                                            "supported",
-                               message);
+    return dlpackgen_bad_count(
+        function, " parameters; at most " DLPACKGEN_QUOTE(DLPACKGEN_MOST_PARAMETERS) " are supported", message);
   if (function->nparameters && !function->parameters)
     return dlpackgen_bad_count(function, " parameters, but no table of them", message);
   return DLPACKGEN_STATUS_OK;

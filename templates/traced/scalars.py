@@ -41,19 +41,12 @@ def _fail_kind(kernel, i, value, expected):
     _fail(kernel, i, TypeError, f"expected {expected}, got {got}")
 
 
-_CLASSES = BufferError, TypeError, OverflowError, ValueError, AttributeError, NotImplementedError
+#include "foreign.py"
 
 
 def _fail_again(kernel, i, error):
-    """Raises an exception of foreign code again, about the argument, with a built-in class."""
-    if isinstance(error, (MemoryError, RecursionError)):
-        raise error
-    kind = next((kind for kind in _CLASSES if isinstance(error, kind)), RuntimeError)
-    try:
-        text = str(error)
-    except Exception:
-        text = type(error).__name__
-    _fail(kernel, i, kind, text)
+    """Raises an exception of foreign code again, about the argument."""
+    _fail(kernel, i, *_builtin(error))
 
 
 def _fail_range(kernel, i, dtype, number):

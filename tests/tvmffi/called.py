@@ -326,8 +326,13 @@ class Raising(collections.UserList):
         raise self.data[0]
 
 
+class Unprintable(ValueError):
+    def __str__(self):
+        raise KeyError("text")
+
+
 def test_sequences_that_raise():
-    for error in (KeyError("lost"), UnicodeError("lost"), NotImplementedError("lost")):
+    for error in (KeyError("lost"), UnicodeError("lost"), NotImplementedError("lost"), Unprintable()):
         want = outcome(k.scalars, "sum", Raising([error]))
         assert outcome(t.scalars, "sum", Raising([error])) == want and "'sizes' (2nd): " in want[1], want
     assert outcome(t.scalars, "sum", Raising([MemoryError("lost")])) == ("MemoryError", "lost")

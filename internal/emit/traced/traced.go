@@ -16,7 +16,7 @@ import (
 
 // Python are the sources that the Python files of both targets contain.
 func Python() []emit.Asset {
-	return emit.Copies("traced", "", "ordinals.py", "scalars.py", "checks.py")
+	return emit.Copies("traced", "", "foreign.py", "ordinals.py", "scalars.py", "checks.py")
 }
 
 // checked is a kernel in checks.h.

@@ -360,8 +360,7 @@ DLPACKGEN_VALUE int dlpackgen_check_has_dtype(struct dlpackgen_call* call, int l
   dlpackgen_put_dtype(&text, DLPACKGEN_DTYPE(dtype.code, dtype.bits, dtype.lanes));
   PyErr_Format(PyExc_TypeError,
                "%s(): result '%s': expected a dtype that the library of '%s' supports, got %s: pass an array of "
-               "another "
-               "library, or memory as out=",
+               "another library, or memory as out=",
                call->function->name, result, call->function->parameters[like].name, buffer);
   return -1;
 }
