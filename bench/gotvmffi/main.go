@@ -58,8 +58,9 @@ func main() {
 		Than: "a crossing, packed by hand in C",
 		Ours: pair.Loop(func(n int) {
 			for range n {
-				_, err := nop.Call(tvmffi.Tensor(x[0]), tvmffi.Tensor(x[1]), tvmffi.Tensor(x[2]))
-				must(err)
+				if _, err := nop.Call(tvmffi.Tensor(x[0]), tvmffi.Tensor(x[1]), tvmffi.Tensor(x[2])); err != nil {
+					must(err)
+				}
 			}
 		}),
 		Bare: pair.Loop(func(n int) {

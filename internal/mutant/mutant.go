@@ -34,7 +34,7 @@ func Env(number int) string { return Variable + "=" + strconv.Itoa(number) }
 // that threads do not race. In C, it includes no system header, because the source may define
 // feature macros first. A process with a mutant may never end. It is limited to two minutes of CPU
 // time, unless it already has a limit.
-const chooser = `#ifndef DLPACKGEN_MUTANT_H_
+const chooser = `#if !defined(DLPACKGEN_MUTANT_H_) && !defined(__ASSEMBLER__)
 #define DLPACKGEN_MUTANT_H_
 #ifdef __cplusplus
 #include <cstdlib>

@@ -99,13 +99,13 @@ class KernelCheck {
   void suits(const dlpackgen_site& site, const Number& number, DLDataType dtype) noexcept {
     const bool is_bool = dtype.code == kDLBool, is_truth = number.kind() == Number::Kind::truth;
     if (dtype.code == kDLFloat || dtype.code == kDLBfloat) return real(site, dtype, number.raw().real);
-    if (number.kind() == Number::Kind::real || is_truth != is_bool) {
+    if (number.kind() == Number::Kind::real || (is_truth && !is_bool)) {
       if (!fail(site, DLPACKGEN_STATUS_TYPE_ERROR, "expected ")) return;
       put_dtype(dtype);
       dlpackgen_put(&message, is_truth                              ? ", got bool"
                               : number.kind() == Number::Kind::real ? ", got float"
                                                                     : ", got int");
-    } else if (!is_bool && !holds(number, dtype) && overflows(site, dtype)) {
+    } else if (!represents(number, dtype) && overflows(site, dtype)) {
       const bool negative = is_negative(number);
       if (negative) dlpackgen_put(&message, "-");
       const std::uint64_t bits = static_cast<std::uint64_t>(number.raw().integer);
@@ -117,12 +117,10 @@ class KernelCheck {
     return number.kind() == Number::Kind::integer && number.raw().integer < 0;
   }
 
-  // Whether an integer dtype can represent an integer: all higher bits must equal the sign.
-  static bool holds(const Number& number, DLDataType dtype) noexcept {
-    const std::uint64_t bits = static_cast<std::uint64_t>(number.raw().integer);
-    const bool negative = is_negative(number);
-    if (dtype.code == kDLUInt) return !negative && (dtype.bits == 64 || bits >> dtype.bits == 0);
-    return (negative ? ~bits : bits) >> (dtype.bits - 1) == 0;
+  static bool represents(const Number& number, DLDataType dtype) noexcept {
+    const std::int64_t value = number.raw().integer;
+    if (number.kind() != Number::Kind::natural || value >= 0) return dlpackgen_represents_integer(dtype, value);
+    return dtype.code == kDLUInt && dtype.bits == 64;
   }
 
   void put_dtype(DLDataType dtype) noexcept {

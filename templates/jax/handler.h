@@ -6,12 +6,13 @@
 #include "parameters.h"
 #include "xla_ffi_abi.h"
 
-/* A call that is being read. */
+/* A call that is being read. No function that is not inlined gets its address, so that it stays in
+ * registers. */
 struct dlpackgen_jax_call {
   const struct dlpackgen_xla_ffi_frame* frame;
   const char* kernel;
-  struct dlpackgen_message* message;
   DLDevice device;
+  void* error; /* of XLA, after a failure */
 };
 
 /* A tensor over a buffer, with room for its strides. */
@@ -20,12 +21,44 @@ struct dlpackgen_jax_tensor {
   int64_t strides[DLPACKGEN_JAX_NDIM];
 };
 
-/* Reports a call that kernels_jax.py does not make. */
-DLPACKGEN_SLOW static int dlpackgen_jax_foreign(struct dlpackgen_jax_call* call, const char* what) {
-  dlpackgen_put(call->message, call->kernel);
-  dlpackgen_put(call->message, "(): XLA's call has ");
-  dlpackgen_put(call->message, what);
-  dlpackgen_put(call->message, ": it was compiled for another version of the library");
+/* Errors */
+
+/* The code of an error for a status. */
+static int32_t dlpackgen_jax_code(int status) {
+  switch (status) {
+    case DLPACKGEN_STATUS_TYPE_ERROR:
+    case DLPACKGEN_STATUS_VALUE_ERROR:
+    case DLPACKGEN_STATUS_BUFFER_ERROR: return DLPACKGEN_XLA_FFI_INVALID_ARGUMENT;
+    case DLPACKGEN_STATUS_INDEX_ERROR: return DLPACKGEN_XLA_FFI_OUT_OF_RANGE;
+    case DLPACKGEN_STATUS_MEMORY_ERROR: return DLPACKGEN_XLA_FFI_RESOURCE_EXHAUSTED;
+    case DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR: return DLPACKGEN_XLA_FFI_UNIMPLEMENTED;
+    default: return DLPACKGEN_XLA_FFI_INTERNAL;
+  }
+}
+
+/* The result of a handler: NULL for success. XLA copies the text. */
+DLPACKGEN_PART inline void* dlpackgen_jax_reply(const struct dlpackgen_xla_ffi_frame* frame, int status,
+                                                const char* text) {
+  if (!DLPACKGEN_RARE(status)) return NULL;
+  struct dlpackgen_xla_ffi_error_request error = {
+      .struct_size = 28, .message = text, .errc = dlpackgen_jax_code(status)};
+  return frame->api->create_error(&error);
+}
+
+/* The error of a call that kernels_jax.py does not make. */
+DLPACKGEN_SLOW static void* dlpackgen_jax_unexpected(const struct dlpackgen_xla_ffi_frame* frame, const char* kernel,
+                                                     const char* what) {
+  char text[4096];
+  struct dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
+  dlpackgen_put(&message, kernel);
+  dlpackgen_put(&message, "(): XLA's call has ");
+  dlpackgen_put(&message, what);
+  dlpackgen_put(&message, ": it was compiled for another version of the library");
+  return dlpackgen_jax_reply(frame, DLPACKGEN_STATUS_VALUE_ERROR, text);
+}
+
+DLPACKGEN_FAST int dlpackgen_jax_foreign(struct dlpackgen_jax_call* call, const char* what) {
+  call->error = dlpackgen_jax_unexpected(call->frame, call->kernel, what);
   return DLPACKGEN_STATUS_VALUE_ERROR;
 }
 
@@ -48,8 +81,8 @@ DLPACKGEN_PART inline void dlpackgen_jax_stride_any(struct dlpackgen_jax_tensor*
 
 /* The same without a loop, for the rank of the description; -1 is any rank. */
 DLPACKGEN_FAST void dlpackgen_jax_arrange(struct dlpackgen_jax_tensor* to, int32_t rank, int is_column_major) {
-  if (rank >= 0 && to->tensor.ndim == rank) dlpackgen_jax_stride(to, rank, is_column_major);
-  else dlpackgen_jax_stride_any(to, is_column_major);
+  if (DLPACKGEN_RARE(rank < 0 || to->tensor.ndim != rank)) dlpackgen_jax_stride_any(to, is_column_major);
+  else dlpackgen_jax_stride(to, rank, is_column_major);
 }
 
 /* XLA never passes a negative extent, or more elements than the memory has bytes. */
@@ -180,13 +213,23 @@ DLPACKGEN_PART inline int dlpackgen_jax_read(struct dlpackgen_jax_call* call, in
 
 #define DLPACKGEN_JAX_DTYPE(code, bits) ((DLDataType){code, bits, 1})
 
+/* The error of an integer that its dtype cannot represent. */
+DLPACKGEN_SLOW static void* dlpackgen_jax_out_of_range(const struct dlpackgen_xla_ffi_frame* frame,
+                                                       const struct dlpackgen_site* at, DLDataType dtype,
+                                                       int64_t number) {
+  char text[4096];
+  struct dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
+  dlpackgen_put_site(&message, at);
+  dlpackgen_put_out_of_range(&message, dtype);
+  dlpackgen_put_integer(&message, number);
+  return dlpackgen_jax_reply(frame, DLPACKGEN_STATUS_VALUE_ERROR, text);
+}
+
 /* Compares an integer with the range of its dtype. */
-DLPACKGEN_PART inline int dlpackgen_jax_fits(const struct dlpackgen_jax_call* call, const struct dlpackgen_site* at,
+DLPACKGEN_PART inline int dlpackgen_jax_fits(struct dlpackgen_jax_call* call, const struct dlpackgen_site* at,
                                              DLDataType dtype, int64_t number) {
   if (!DLPACKGEN_RARE(!dlpackgen_represents_integer(dtype, number))) return DLPACKGEN_STATUS_OK;
-  dlpackgen_put_site(call->message, at);
-  dlpackgen_put_out_of_range(call->message, dtype);
-  dlpackgen_put_integer(call->message, number);
+  call->error = dlpackgen_jax_out_of_range(call->frame, at, dtype, number);
   return DLPACKGEN_STATUS_VALUE_ERROR;
 }
 
@@ -226,34 +269,9 @@ DLPACKGEN_PART inline int dlpackgen_jax_describe(const struct dlpackgen_xla_ffi_
   return 0;
 }
 
-/* The code of an error for a status. */
-static int32_t dlpackgen_jax_code(int status) {
-  switch (status) {
-    case DLPACKGEN_STATUS_TYPE_ERROR:
-    case DLPACKGEN_STATUS_VALUE_ERROR:
-    case DLPACKGEN_STATUS_BUFFER_ERROR: return DLPACKGEN_XLA_FFI_INVALID_ARGUMENT;
-    case DLPACKGEN_STATUS_INDEX_ERROR: return DLPACKGEN_XLA_FFI_OUT_OF_RANGE;
-    case DLPACKGEN_STATUS_MEMORY_ERROR: return DLPACKGEN_XLA_FFI_RESOURCE_EXHAUSTED;
-    case DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR: return DLPACKGEN_XLA_FFI_UNIMPLEMENTED;
-    default: return DLPACKGEN_XLA_FFI_INTERNAL;
-  }
-}
-
-/* The result of a handler: NULL for success. XLA copies the text. */
-DLPACKGEN_PART inline void* dlpackgen_jax_reply(const struct dlpackgen_xla_ffi_frame* frame, int status,
-                                                const char* text) {
-  if (!DLPACKGEN_RARE(status)) return NULL;
-  struct dlpackgen_xla_ffi_error_request error = {
-      .struct_size = 28, .message = text, .errc = dlpackgen_jax_code(status)};
-  return frame->api->create_error(&error);
-}
-
-/* Sets the stream and the number of the device, which a host does not have. Returns 0, or an error
- * of XLA. */
+/* Sets the stream and the number of a device that is not the host. Returns 0, or an error of XLA. */
 DLPACKGEN_PART inline void* dlpackgen_jax_place(struct dlpackgen_jax_call* call, void** stream) {
   const struct dlpackgen_xla_ffi_api* const api = call->frame->api;
-  *stream = NULL;
-  if (call->device.device_type == kDLCPU) return NULL;
   struct dlpackgen_xla_ffi_stream_request current = {.struct_size = 32, .ctx = call->frame->ctx};
   void* error = api->get_stream(&current);
   *stream = current.stream;

@@ -157,16 +157,27 @@ DLPACKGEN_SLOW static int dlpackgen_out_of_range(const struct dlpackgen_call* ca
   return -1;
 }
 
-/* Reports why an integer of at most 64 bits was not converted. Returns -1. */
-DLPACKGEN_SLOW static int dlpackgen_no_integer(struct dlpackgen_call* call, int i, const char* expected,
-                                               const char* dtype) {
-  if (!PyErr_ExceptionMatches(PyExc_OverflowError)) return dlpackgen_not_converted(call, i, expected);
-  PyErr_Clear();
-  PyObject* const number = PyNumber_Index(call->arguments[i].object);
-  if (!number) return dlpackgen_not_converted(call, i, expected);
-  dlpackgen_out_of_range(call, i, dtype, number);
-  Py_DECREF(number);
-  return -1;
+/* Reports the error of __index__. Returns -1. */
+DLPACKGEN_SLOW static int dlpackgen_no_index(struct dlpackgen_call* call, int i, PyObject* value,
+                                             const char* expected) {
+  call->arguments[i].object = value;
+  return dlpackgen_not_converted(call, i, expected);
+}
+
+/* Converts an integer of at most 64 bits: any object with __index__, which is called once. Returns
+ * 0, or -1 with an exception. */
+static int dlpackgen_to_integer(struct dlpackgen_call* call, int i, PyObject* value, const char* expected,
+                                const char* dtype, long long* number) {
+  if (PyLong_Check(value)) {
+    if (!dlpackgen_number(value, number)) return 0;
+    PyErr_Clear();
+    return dlpackgen_out_of_range(call, i, dtype, value);
+  }
+  PyObject* const index = PyNumber_Index(value);
+  if (!index) return dlpackgen_no_index(call, i, value, expected);
+  const int failed = dlpackgen_to_integer(call, i, index, expected, dtype, number);
+  Py_DECREF(index);
+  return failed;
 }
 
 /* Reports why a float was not converted: only an int is too large for one. Returns -1. */
@@ -181,7 +192,7 @@ DLPACKGEN_SLOW static int dlpackgen_no_real(struct dlpackgen_call* call, int i, 
 static int dlpackgen_read_int(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
   long long number;
-  if (dlpackgen_number(a->object, &number)) return dlpackgen_no_integer(call, i, "int", "int64");
+  if (dlpackgen_to_integer(call, i, a->object, "int", "int64", &number)) return -1;
   a->integer = number;
   return 0;
 }

@@ -177,6 +177,8 @@ func TestTVM(t *testing.T) {
 // The files with mistakes.
 const (
 	calling   = "dlpack/tvmffi/call.go"
+	header    = "dlpack/tvmffi/call.h"
+	loading   = "dlpack/tvmffi/call.c"
 	values    = "dlpack/tvmffi/values.go"
 	objects   = "dlpack/tvmffi/objects.go"
 	functions = "dlpack/tvmffi/functions.go"
@@ -187,9 +189,15 @@ const (
 // mistakes remove a guard. The variable never is in the package.
 var mistakes = map[string]mutation.Mutant{
 	"closed libraries are called": {File: calling, Old: "if !open {", New: "if !open && never {"},
-	"many arguments are few":      {File: calling, Old: "case 4:", New: "case 4, 6:"},
-	"texts are plain": {File: calling, Old: "if uint32(a.index|b.index|c.index|d.index) > lastPlain {",
-		New: "if uint32(a.index|b.index|c.index|d.index) > lastPlain+8 {"},
+	"many arguments are few":      {File: calling, Old: "if len(args) > few {", New: "if len(args) > few+8 {"},
+	"conversions are results": {File: calling, Old: "if reply.index < 0 && reply.size != 0 {",
+		New: "if reply.index < 0 && reply.size != 0 && never {"},
+	"failures are conversions": {File: calling, Old: "if reply.index < 0 && reply.size != 0 {",
+		New: "if reply.index < 0 {"},
+	"texts are plain": {File: header, Old: "if (__builtin_expect(kinds > DLPACKGEN_TVM_FFI_DLTENSOR, 0)) {",
+		New: "if (__builtin_expect(kinds > 15 + 0 * DLPACKGEN_TVM_FFI_DLTENSOR, 0)) {"},
+	"the handler of SIGSEGV is lost": {File: loading, Old: "(void)sigaction(SIGSEGV, &before, NULL);",
+		New: "(void)before;"},
 	"texts end at a NUL": {File: calling, Old: "if strings.IndexByte(text, 0) >= 0 {",
 		New: "if strings.IndexByte(text, 0) > 99 {"},
 	"texts do not end": {File: calling, Old: "m.text = append(append(m.text, text...), 0)",
@@ -252,7 +260,7 @@ func TestMistakesAreSeen(t *testing.T) {
 		names, all = append(names, name), append(all, mistake)
 	}
 	written := mutation.Write(t, m.dir, all)
-	program := m.build(t, "CGO_CFLAGS=-O0")
+	program := m.build(t, "CGO_CFLAGS=-O0 "+strings.Join(written.Flags, " "))
 	printed, err := m.calls(program, mutation.Env(0))
 	require.NoError(t, err, printed)
 	for i, name := range names {

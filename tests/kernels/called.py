@@ -112,7 +112,10 @@ class Large(int):
 
 
 class Indexed:
+    calls = 0
+
     def __index__(self):
+        self.calls += 1
         return 2**63
 
 
@@ -126,6 +129,9 @@ def test_large_integers():
         raises(OverflowError, text, k.scalars, "sum", [1, number, 3])
         raises(OverflowError, f"scalars(): argument 'tiny' (5th): int8 cannot represent {said}",
                k.scalars, "sum", [1, 3, 3], tiny=number)  # fmt: skip
+    foreign, text = Indexed(), "scalars(): argument 'tiny' (5th): int8 cannot represent 9223372036854775808"
+    raises(OverflowError, text, k.scalars, "sum", [1, 3, 3], tiny=foreign)
+    assert foreign.calls == 1
     large = "cannot represent an integer of that size"
     raises(OverflowError, f"numbers(): argument 'a' (2nd): uint64 {large}", k.numbers, np.ones(3, np.uint64), 2**20000)
     raises(OverflowError, f"numbers(): argument 'a' (2nd): float16 {large}", k.numbers, np.ones(3, np.float16), 2**1024)

@@ -118,6 +118,11 @@ var basicPythonMistakes = map[string]mistake{
 	"surplus arguments are lost":   {"if (count > names->positional)", "if (0)"},
 	"demands are checked too soon": {"if (call->private_.site->checks_itself)", "if (0)"},
 	"allocators change nothing":    {"else if (ran_code && dlpackgen_check_again(call))", "else if (0)"},
+	"large integers are accepted":  {"return dlpackgen_out_of_range(call, i, dtype, value);", "return 0;"},
+	"__index__ is called twice": {"if (!index) return dlpackgen_no_index(call, i, value, expected);",
+		"if (!index || !PyNumber_Index(value)) return dlpackgen_no_index(call, i, value, expected);"},
+	"all digits are printed": {"return count < 1024 ? PyNumber_ToBase(number, 10)",
+		"return count < 1 << 30 ? PyNumber_ToBase(number, 10)"},
 }
 
 // Each mistake fails a test of a script.

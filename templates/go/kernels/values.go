@@ -155,11 +155,10 @@ func (n Number) checked(s *site, t dlpack.Tensor, types []dlpack.DataType) error
 
 func (n Number) fits(s *site, dtype dlpack.DataType) error {
 	isFloat := dtype.Code == dlpack.CodeFloat || dtype.Code == dlpack.CodeBFloat
-	isBool := dtype.Code == dlpack.CodeBool
 	switch {
 	case isFloat:
 		return fitsFloat(s, dtype, n.real)
-	case n.kind == float || (n.kind == truth) != isBool:
+	case n.kind == float || (n.kind == truth && dtype.Code != dlpack.CodeBool):
 		return s.fail("TypeError", fmt.Sprintf("expected %v, got %s", dtype, n.kind))
 	case !n.within(dtype):
 		return s.fail("OverflowError", fmt.Sprintf("%v cannot represent %v", dtype, n))
@@ -167,12 +166,12 @@ func (n Number) fits(s *site, dtype dlpack.DataType) error {
 	return nil
 }
 
-// within reports whether an integer dtype can represent the number.
+// within reports whether an integer dtype, or bool, can represent the number.
 func (n Number) within(dtype dlpack.DataType) bool {
 	negative := n.kind == signed && n.integer < 0
 	switch {
-	case n.kind == truth:
-		return true
+	case dtype.Code == dlpack.CodeBool:
+		return uint64(n.integer) <= 1
 	case dtype.Code == dlpack.CodeUint:
 		return !negative && (dtype.Bits == 64 || uint64(n.integer)>>dtype.Bits == 0)
 	case negative:

@@ -36,42 +36,34 @@ func (f *Func) Call(args ...Value) (Value, error) {
 	if !f.object {
 		self = 0
 	}
-	a, b, c, d := &nothing, &nothing, &nothing, &nothing
-	switch len(args) {
-	case 4:
-		d = &args[3]
-		fallthrough
-	case 3:
-		c = &args[2]
-		fallthrough
-	case 2:
-		b = &args[1]
-		fallthrough
-	case 1:
-		a = &args[0]
-	case 0:
-	default:
+	if len(args) > few {
 		return f.callMany(self, args)
 	}
-	if uint32(a.index|b.index|c.index|d.index) > lastPlain {
-		return f.callMany(self, args)
-	}
-	kinds := uint64(len(args)) | uint64(a.index)<<8 | uint64(b.index)<<16 | uint64(c.index)<<24 | uint64(d.index)<<32
 	escape(args)
-	reply := C.dlp_00000000_call_few(C.uintptr_t(f.function), C.uintptr_t(self), C.uint64_t(kinds), C.uint64_t(a.bits),
-		C.uint64_t(b.bits), C.uint64_t(c.bits), C.uint64_t(d.bits))
-	runtime.KeepAlive(args)
+	reply := C.dlp_00000000_call_few(C.uintptr_t(f.function), C.uintptr_t(self),
+		(*C.struct_dlp_00000000_value)(onStack(unsafe.Pointer(unsafe.SliceData(args)))), C.int32_t(len(args)))
+	runtime.KeepAlive(unsafe.SliceData(args))
 	if reply.index == isNone {
 		return Value{}, nil
 	}
-	return finish(&reply)
+	if reply.index < 0 && reply.size != 0 {
+		return f.callMany(self, args)
+	}
+	return finish(reply)
 }
 
-var nothing Value
+const few = C.dlp_00000000_FEW
 
-// lastPlain is the last kind that is passed without conversion. All its bits are set, so it bounds
-// several kinds at once.
-const lastPlain = C.DLPACKGEN_TVM_FFI_DLTENSOR
+// The struct that C reads mirrors Value.
+var _ = [1]struct{}{}[unsafe.Sizeof(Value{})-C.sizeof_struct_dlp_00000000_value+
+	unsafe.Offsetof(Value{}.bits)-C.dlp_00000000_BITS]
+
+// onStack returns p, and leaves the memory at p on the stack. C reads it before it calls anything:
+// a callback can move the stack.
+func onStack(p unsafe.Pointer) unsafe.Pointer {
+	number := uintptr(p)
+	return *(*unsafe.Pointer)(unsafe.Pointer(&number))
+}
 
 // escape makes the compiler place the arguments' memory on the heap: stacks move, and C has the
 // addresses as numbers.
@@ -116,7 +108,7 @@ func (f *Func) callMany(self uintptr, args []Value) (Value, error) {
 	reply := C.dlp_00000000_call_many(C.uintptr_t(f.function), C.uintptr_t(self),
 		(*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(m.args))), C.int32_t(len(args)))
 	runtime.KeepAlive(args)
-	return finish(&reply)
+	return finish(reply)
 }
 
 // fill packs the arguments. Memory for texts is allocated first, because their addresses are kept.
@@ -173,11 +165,11 @@ func (m *frame) add(i int, v *Value) error {
 }
 
 // finish converts the result of a call.
-func finish(reply *C.struct_dlp_00000000_reply) (Value, error) {
+func finish(reply C.struct_dlp_00000000_reply) (Value, error) {
 	if reply.index < 0 {
-		return Value{}, raised(reply)
+		return Value{}, raised(&reply)
 	}
-	return valueOf(result(reply), true)
+	return valueOf(result(&reply), true)
 }
 
 func result(reply *C.struct_dlp_00000000_reply) packed {

@@ -31,7 +31,7 @@ func Global(name string) (*Func, error) {
 
 // taken converts a function object to a Func, and takes over its reference.
 func wrapFunc(name string, reply *C.struct_dlp_00000000_reply) (*Func, error) {
-	v, err := finish(reply)
+	v, err := finish(*reply)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +106,7 @@ func SetGlobal(name string, f *Func, replace bool) error {
 	reply := C.dlp_00000000_register((*C.char)(unsafe.Pointer(unsafe.StringData(name))), C.size_t(len(name)),
 		C.uintptr_t(v.bits), again)
 	runtime.KeepAlive(f)
-	_, err := finish(&reply)
+	_, err := finish(reply)
 	return err
 }
 

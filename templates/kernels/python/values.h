@@ -125,10 +125,7 @@ DLPACKGEN_VALUE int dlpackgen_read_integer(struct dlpackgen_call* call, int i, P
                                            int64_t* number) {
   long long all = 0;
   if (PyBool_Check(value)) return dlpackgen_other_kind(call, i, value, expected);
-  if (dlpackgen_number(value, &all)) {
-    call->arguments[i].object = value;
-    return dlpackgen_no_integer(call, i, expected, strcmp(expected, "int") ? expected : "int64");
-  }
+  if (dlpackgen_to_integer(call, i, value, expected, strcmp(expected, "int") ? expected : "int64", &all)) return -1;
   *number = (int64_t)all;
   return 0;
 }

@@ -353,7 +353,9 @@ func TestCallbacks(t *testing.T) {
 		"RuntimeError: panic: broken": nil,
 		"RuntimeError: tvmffi: invalid argument: a callback returns tensors that NewTensor made": dlpack.ErrShape,
 	} {
+		calls := 0
 		f, failed := tvmffi.NewFunc(func(args []tvmffi.Value) (tvmffi.Value, error) {
+			calls++
 			switch {
 			case err == nil:
 				panic("broken")
@@ -367,6 +369,7 @@ func TestCallbacks(t *testing.T) {
 		if got == nil || got.Error() != want {
 			t.Fatalf("got %v, want %s", got, want)
 		}
+		same(t, calls, 1)
 		// Through tvm-ffi's own C++, whose frames it passes.
 		passed := tvmffi.Function(f)
 		got = second(global(t, "testing.apply").Call(passed, tvmffi.Tensor(tensor(t, []int8{1}))))

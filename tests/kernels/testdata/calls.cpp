@@ -236,7 +236,7 @@ static void number_calls() {
   EXPECT(kernels::numbers(longs, UINT64_MAX)->twice.as<double>() > 1.8e19);
   EXPECT(kernels::numbers(half, 1.5)->twice.as<double>() == 3 && kernels::numbers(half, 1.5)->size == 4);
   EXPECT(kernels::numbers(half, 1.5, std::nullopt)->size == -1 && kernels::numbers(half, 1.5, "x")->size == 1);
-  EXPECT(kernels::numbers(truths, false)->twice.as<bool>());
+  EXPECT(kernels::numbers(truths, false)->twice.as<bool>() && !kernels::numbers(truths, 1)->twice.as<bool>());
   EXPECT(kernels::numbers(shorts, -32768) && kernels::numbers(half, 65504) && kernels::numbers(half, HUGE_VAL));
   const auto wrong = [](const Managed& x, Number a, const char* class_name, const char* text) {
     const std::string all = std::string("numbers(): argument 'a' (2nd): ") + text;
@@ -249,7 +249,9 @@ static void number_calls() {
   wrong(half, 65505, "OverflowError", "float16 cannot represent 65505.0");
   wrong(half, 1e300, "OverflowError", "float16 cannot represent 1e+300");
   wrong(shorts, 1.0, "TypeError", "expected int16, got float");
-  wrong(truths, 1, "TypeError", "expected bool, got int");
+  wrong(truths, 2, "OverflowError", "bool cannot represent 2");
+  wrong(truths, -1, "OverflowError", "bool cannot represent -1");
+  wrong(truths, 1.0, "TypeError", "expected bool, got float");
   wrong(shorts, true, "TypeError", "expected int16, got bool");
   says(kernels::numbers(of<std::int32_t>({3}), 1.0).error(), "TypeError",
        "numbers(): argument 'x' (1st): expected float16, int16, uint64 or bool, got int32");

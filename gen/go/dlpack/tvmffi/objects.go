@@ -164,7 +164,7 @@ func NewTensor(m *dlpack.Managed) (Value, error) {
 		_ = m.Init(managed)
 		m.Release()
 	}
-	return finish(&reply)
+	return finish(reply)
 }
 
 // Items returns the items of an array or a list, each with a new reference. Release the items.
@@ -210,6 +210,6 @@ func SetAllocator(api *dlpack.DLPackExchangeAPI) error {
 		return failf(ErrArgument, "the table has no allocator")
 	}
 	reply := C.dlp_59225070_allocate_by(C.uintptr_t(api.ManagedTensorAllocator))
-	_, err := finish(&reply)
+	_, err := finish(reply)
 	return err
 }

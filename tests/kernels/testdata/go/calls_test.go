@@ -331,6 +331,9 @@ func TestNumbers(t *testing.T) {
 	twice, _, err = kernels.Numbers(of[bool](3), kernels.Bool(false), o)
 	fine(t, err)
 	equal(t, true, twice.Bool())
+	twice, _, err = kernels.Numbers(of[bool](3), kernels.Int(1), o)
+	fine(t, err)
+	equal(t, false, twice.Bool())
 	for want, call := range map[string]struct {
 		x dlpack.Tensor
 		a kernels.Number
@@ -341,7 +344,9 @@ func TestNumbers(t *testing.T) {
 		"OverflowError: float16 cannot represent 65505.0": {half, kernels.Float(65505)},
 		"OverflowError: float16 cannot represent 1e+300":  {half, kernels.Float(1e300)},
 		"TypeError: expected int16, got float":            {of[int16](3), kernels.Float(1)},
-		"TypeError: expected bool, got int":               {of[bool](3), kernels.Int(1)},
+		"OverflowError: bool cannot represent 2":          {of[bool](3), kernels.Int(2)},
+		"OverflowError: bool cannot represent -1":         {of[bool](3), kernels.Int(-1)},
+		"TypeError: expected bool, got float":             {of[bool](3), kernels.Float(1)},
 		"TypeError: expected int16, got bool":             {of[int16](3), kernels.Bool(true)},
 		"TypeError: it is missing":                        {half, kernels.Number{}},
 	} {
