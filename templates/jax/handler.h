@@ -269,7 +269,7 @@ DLPACKGEN_PART inline int dlpackgen_jax_describe(const struct dlpackgen_xla_ffi_
   return 0;
 }
 
-/* Sets the stream and the number of a device that is not the host. Returns 0, or an error of XLA. */
+/* Sets the stream and the number of a device that is not the host. Returns NULL, or XLA's error. */
 DLPACKGEN_PART inline void* dlpackgen_jax_place(struct dlpackgen_jax_call* call, void** stream) {
   const struct dlpackgen_xla_ffi_api* const api = call->frame->api;
   struct dlpackgen_xla_ffi_stream_request current = {.struct_size = 32, .ctx = call->frame->ctx};

@@ -124,8 +124,10 @@ var goMistakes = map[string]mutation.Mutant{
 	"integers are cut":         {File: goValues, Old: "case !n.within(dtype):", New: "case !n.within(dtype) && false:"},
 	"floats are cut":           {File: goValues, Old: "math.Abs(value) <= largest {", New: "largest > 0 {"},
 	"texts end at a NUL":       {File: goValues, Old: "if strings.IndexByte(text, 0) >= 0 {", New: "if strings.IndexByte(text, 0) > 5 {"},
-	"numbers are of any kind":  {File: goValues, Old: "case n.kind == float || (n.kind == truth) != isBool:", New: "case isBool && !isBool:"},
-	"numbers may be missing":   {File: goValues, Old: "if n.kind == noNumber {", New: "if n.kind > truth {"},
+	"numbers are of any kind": {File: goValues, Old: "case n.kind == float || (n.kind == truth && dtype.Code != dlpack.CodeBool):",
+		New: "case n.kind > truth:"},
+	"bools are any integer":  {File: goValues, Old: "return uint64(n.integer) <= 1", New: "return true"},
+	"numbers may be missing": {File: goValues, Old: "if n.kind == noNumber {", New: "if n.kind > truth {"},
 }
 
 // Each mistake fails a test of the calls.

@@ -237,8 +237,7 @@ func browse(t *testing.T, html string, pages map[string][]byte) {
 		".cache/docs/lib/*/site-packages/axe_playwright_python/axe.min.js"))
 	require.NoError(t, err)
 	require.Len(t, axe, 1, "axe-core of tests/requirements-docs.txt")
-	pictures := filepath.Join(golden.Root(t), ".cache/site/pictures")
-	require.NoError(t, os.MkdirAll(pictures, 0o755))
+	pictures := t.TempDir()
 	var searches []string
 	for _, q := range questions {
 		searches = append(searches, q.search)
@@ -262,6 +261,7 @@ func browse(t *testing.T, html string, pages map[string][]byte) {
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	require.NoError(t, err)
+	keep(t, pictures)
 	answered := 0
 	for line := range bytes.Lines(out) {
 		if bytes.HasPrefix(line, []byte(`{"Search":`)) {
@@ -273,7 +273,6 @@ func browse(t *testing.T, html string, pages map[string][]byte) {
 		name := strings.TrimPrefix(v.URL, "file://"+html+"/")
 		t.Run(name+" "+v.Look, func(t *testing.T) {
 			assert.FileExists(t, v.Picture)
-			t.Log("picture:", v.Picture)
 			if name == brokenPage {
 				assert.Regexp(t, wrongIn(v.Look), strings.Join(v.problems(), "\n"))
 				return
@@ -282,6 +281,17 @@ func browse(t *testing.T, html string, pages map[string][]byte) {
 		})
 	}
 	assert.Equal(t, len(questions), answered, "the search of a page on the disk answers each question")
+}
+
+// keep copies pictures to .cache/site. A process does so, because Go's cache takes each file that a
+// test opens for an input.
+func keep(t *testing.T, pictures string) {
+	t.Helper()
+	to := filepath.Join(golden.Root(t), ".cache/site/pictures")
+	require.NoError(t, os.MkdirAll(to, 0o755))
+	out, err := exec.Command("cp", "-r", pictures+"/.", to).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	t.Log("pictures:", to)
 }
 
 // questions are searches of readers who look for a word of a description, and the section that
