@@ -53,11 +53,7 @@ static void dlpackgen_ufunc_raise(int status, const char* sentence) {
     DLPACKGEN_STATUSES(DLPACKGEN_UFUNC_CLASS)
 #undef DLPACKGEN_UFUNC_CLASS
   }
-  if (!PyErr_Occurred()) {
-    PyObject* const text = PyUnicode_DecodeUTF8(sentence, (Py_ssize_t)strlen(sentence), "replace");
-    if (text) PyErr_SetObject(class, text);
-    Py_XDECREF(text);
-  }
+  if (!PyErr_Occurred()) PyErr_SetString(class, sentence);
   PyGILState_Release(state);
 }
 
