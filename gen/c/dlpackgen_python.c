@@ -3647,14 +3647,14 @@ static int dlpackgen_use_number(struct dlpackgen_call* call, int i, DLDevice dev
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
   const struct dlpackgen_backend_entry* found = dlpackgen_streams_at(call->private_.state, device);
   char where[32];
-  if (streams != dlpackgen_streams_none && dlpackgen_stream_is_rejected(streams, call->private_.number)) {
+  if (streams != DLPACKGEN_STREAMS_NONE && dlpackgen_stream_is_rejected(streams, call->private_.number)) {
     PyErr_Format(PyExc_ValueError, "%s(): argument 'stream': %lld is invalid on %s, where %lld is the default stream",
                  call->function->name, call->private_.number, dlpackgen_device_text(device, where),
                  dlpackgen_default_stream(streams));
     return -1;
   }
   if (found) return dlpackgen_use_number_by(call, i, device, found->table);
-  const int standard = streams != dlpackgen_streams_none && call->private_.number == dlpackgen_default_stream(streams);
+  const int standard = streams != DLPACKGEN_STREAMS_NONE && call->private_.number == dlpackgen_default_stream(streams);
   call->stream = standard ? NULL : (void*)(uintptr_t)call->private_.number;
   dlpackgen_settle_stream(call, i, device);
   return 0;
@@ -3692,7 +3692,7 @@ static int dlpackgen_no_stream(const struct dlpackgen_call* call, int i, DLDevic
 /* Normalizes handles, so that each stream has one: on CUDA, 1 and NULL are the default stream. */
 static void* dlpackgen_plain_stream(DLDevice device, void* stream) {
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)device.device_type);
-  const int known = streams != dlpackgen_streams_none;
+  const int known = streams != DLPACKGEN_STREAMS_NONE;
   return known && (uintptr_t)stream == (uintptr_t)dlpackgen_default_stream(streams) ? NULL : stream;
 }
 
@@ -3822,7 +3822,7 @@ static int dlpackgen_stream_for(struct dlpackgen_call* call, int i, PyObject** s
   if (dlpackgen_is_on_host(a->private_.declared)) return 0;
   if (dlpackgen_find_stream(call, i, a->private_.declared)) return -1;
   const enum dlpackgen_streams streams = dlpackgen_streams_of((int32_t)a->private_.declared.device_type);
-  if (streams == dlpackgen_streams_none &&
+  if (streams == DLPACKGEN_STREAMS_NONE &&
       (!call->stream || !dlpackgen_streams_at(call->private_.state, a->private_.declared)))
     return 0;
   *stream = call->stream ? PyLong_FromVoidPtr(call->stream) : PyLong_FromLongLong(dlpackgen_default_stream(streams));
@@ -3927,7 +3927,7 @@ static int dlpackgen_may_export_again(struct dlpackgen_call* call, int i) {
                                     other, where, call->private_.number);
   const int queries = dlpackgen_has(call->arguments[i].object, "__dlpack__");
   if (queries < 0) return dlpackgen_about(call->function, i);
-  if (queries && dlpackgen_streams_of((int32_t)call->private_.device.device_type) != dlpackgen_streams_none) return 0;
+  if (queries && dlpackgen_streams_of((int32_t)call->private_.device.device_type) != DLPACKGEN_STREAMS_NONE) return 0;
   return dlpackgen_argument_error(
       call, i, PyExc_BufferError,
       "its stream %s on %s differs from the call's stream %s, and without __dlpack__ it cannot synchronize", other,
@@ -4990,7 +4990,7 @@ static int dlpackgen_stream_fits(PyObject* stream, DLDevice device, const dlpack
   long long number;
   if (dlpackgen_number(stream, &number)) return 0;
   if (number == -1 || !dlpackgen_stream_is_rejected(streams, number)) return 1;
-  if (streams == dlpackgen_streams_none && table) {
+  if (streams == DLPACKGEN_STREAMS_NONE && table) {
     const int64_t requested = number;
     if (table->stream_from_dlpack(device, &requested, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;
     PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);

@@ -48,30 +48,30 @@ static const char dlpackgen_older_table_attribute[] = "__c_dlpack_exchange_api__
 
 /** The interpretation of the stream argument of __dlpack__ for a device type. */
 enum dlpackgen_streams {
-  dlpackgen_streams_none = 0, /**< only None is accepted */
+  DLPACKGEN_STREAMS_NONE = 0, /**< only None is accepted */
   /** None is the legacy default stream. 0 is rejected because it could mean either default. */
-  dlpackgen_streams_cuda = 1,
+  DLPACKGEN_STREAMS_CUDA = 1,
   /** None is the default stream, as is 0. 1 and 2 have no meaning. */
-  dlpackgen_streams_rocm = 2,
+  DLPACKGEN_STREAMS_ROCM = 2,
 };
 
-/** The stream rules of a device type; dlpackgen_streams_none if __dlpack__ accepts only None. */
+/** The stream rules of a device type; DLPACKGEN_STREAMS_NONE if __dlpack__ accepts only None. */
 static inline enum dlpackgen_streams dlpackgen_streams_of(int32_t device_type) {
   switch (device_type) {
-    case kDLCUDA: return dlpackgen_streams_cuda;
-    case kDLCUDAHost: return dlpackgen_streams_cuda;
-    case kDLROCM: return dlpackgen_streams_rocm;
-    case kDLROCMHost: return dlpackgen_streams_rocm;
-    case kDLCUDAManaged: return dlpackgen_streams_cuda;
-    default: return dlpackgen_streams_none;
+    case kDLCUDA: return DLPACKGEN_STREAMS_CUDA;
+    case kDLCUDAHost: return DLPACKGEN_STREAMS_CUDA;
+    case kDLROCM: return DLPACKGEN_STREAMS_ROCM;
+    case kDLROCMHost: return DLPACKGEN_STREAMS_ROCM;
+    case kDLCUDAManaged: return DLPACKGEN_STREAMS_CUDA;
+    default: return DLPACKGEN_STREAMS_NONE;
   }
 }
 
 /** The number of the default stream in __dlpack__; its handle is NULL. */
 static inline long long dlpackgen_default_stream(enum dlpackgen_streams streams) {
   switch (streams) {
-    case dlpackgen_streams_cuda: return 1;
-    case dlpackgen_streams_rocm: return 0;
+    case DLPACKGEN_STREAMS_CUDA: return 1;
+    case DLPACKGEN_STREAMS_ROCM: return 0;
     default: return 0;
   }
 }
@@ -79,8 +79,8 @@ static inline long long dlpackgen_default_stream(enum dlpackgen_streams streams)
 /** Returns 1 if the array API forbids a stream number, else 0. */
 static inline int dlpackgen_stream_is_rejected(enum dlpackgen_streams streams, long long number) {
   switch (streams) {
-    case dlpackgen_streams_cuda: return number < -1 || number == 0;
-    case dlpackgen_streams_rocm: return number < -1 || number == 1 || number == 2;
+    case DLPACKGEN_STREAMS_CUDA: return number < -1 || number == 0;
+    case DLPACKGEN_STREAMS_ROCM: return number < -1 || number == 1 || number == 2;
     default: return 1;
   }
 }

@@ -68,7 +68,7 @@ func TestADeviceTypeIsAddedInTheSpecAlone(t *testing.T) {
 		},
 		"cpp":    {"dlpackgen/layout.hpp": {"static_assert(kDLGrace == 40,"}},
 		"go":     {"constants.go": {"DeviceGrace ", "\tcase DeviceGrace:\n"}},
-		"python": {"dlpackgen_python.h": {"case kDLGrace: return dlpackgen_streams_cuda;"}},
+		"python": {"dlpackgen_python.h": {"case kDLGrace: return DLPACKGEN_STREAMS_CUDA;"}},
 	})
 }
 

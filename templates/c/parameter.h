@@ -21,7 +21,7 @@ enum {
   DLPACKGEN_MAX_DEVICES = 4
 };
 
-/** The maximum rank of a tensor; DLPACKGEN_MAX_NDIM of tensor.h. */
+/** The maximum ndim of a tensor; DLPACKGEN_MAX_NDIM of tensor.h. */
 #define DLPACKGEN_MAX_NDIM 64
 
 /** The kind of a parameter. */
@@ -69,8 +69,8 @@ struct dlpackgen_parameter {
    */
   uint32_t dtypes[DLPACKGEN_MAX_DTYPES];
   /**
-   * The last rank extents: numbers, DLPACKGEN_DIM(0), DLPACKGEN_ANY (0) or DLPACKGEN_EXTENT_ZERO.
-   * If rank exceeds DLPACKGEN_MAX_EXTENTS, only the extents of the last dimensions.
+   * The last ndim extents: numbers, DLPACKGEN_DIM(0), DLPACKGEN_ANY (0) or DLPACKGEN_EXTENT_ZERO.
+   * If ndim exceeds DLPACKGEN_MAX_EXTENTS, only the extents of the last dimensions.
    */
   int64_t shape[DLPACKGEN_MAX_EXTENTS];
   /** The accepted device types, terminated by 0; only the CPU if the first is 0. */
@@ -85,8 +85,8 @@ struct dlpackgen_function {
   const struct dlpackgen_parameter* parameters;
   uint8_t nparameters; /**< at most DLPACKGEN_MAX_PARAMETERS */
   /**
-   * In Python, the GIL is released during the call. Shape and strides are then copied before they
-   * are checked, because another thread could change them. Otherwise they are not copied.
+   * In Python, the function releases the GIL during the call. The checks do not depend on this:
+   * shape and strides are always copied first, because other threads could change them.
    */
   uint8_t releases_gil;
   /**

@@ -235,7 +235,7 @@ static int dlpackgen_stream_fits(PyObject* stream, DLDevice device, const dlpack
   long long number;
   if (dlpackgen_number(stream, &number)) return 0;
   if (number == -1 || !dlpackgen_stream_is_rejected(streams, number)) return 1;
-  if (streams == dlpackgen_streams_none && table) {
+  if (streams == DLPACKGEN_STREAMS_NONE && table) {
     const int64_t requested = number;
     if (table->stream_from_dlpack(device, &requested, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;
     PyErr_SetString(dlpackgen_backend_kind(error.code), error.text);

@@ -112,7 +112,7 @@ var vendorModuleMutants = []moduleMutant{
 		"test_producers_export_for_the_stream"},
 	{"stream.h", "if (found) return dlpackgen_use_number_by(call, i, device, found->table);", "",
 		"test_numbers_of_streams"},
-	{"object.h", "if (streams == dlpackgen_streams_none && table) {", "if (0) {", "test_passed_tensors"},
+	{"object.h", "if (streams == DLPACKGEN_STREAMS_NONE && table) {", "if (0) {", "test_passed_tensors"},
 	{"object.h",
 		"if (table->stream_from_dlpack(device, &requested, &known, &error) == DLPACKGEN_BACKEND_OK) return 1;",
 		"return 1;", "test_passed_tensors"},

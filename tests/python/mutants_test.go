@@ -427,7 +427,7 @@ var mutants = map[string]mutant{
 	"known libraries share a stream": {"stream.h", "return agreed ? dlpackgen_moved(call, other) : 1;",
 		"return 0;", "streams.py test_libraries_on_two_streams"},
 	"who cannot be told is asked": {"stream.h",
-		"if (queries && dlpackgen_streams_of((int32_t)call->private_.device.device_type) != dlpackgen_streams_none) " +
+		"if (queries && dlpackgen_streams_of((int32_t)call->private_.device.device_type) != DLPACKGEN_STREAMS_NONE) " +
 			"return 0;",
 		"if (queries) return 0;", "streams.py test_libraries_on_two_streams"},
 	"a tensor may move": {"stream.h",

@@ -3,6 +3,7 @@ package python
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
@@ -46,7 +47,7 @@ func viewNames(r *spec.Release) names {
 	for _, e := range spec.Find[*spec.Enum](r, deviceEnum).Values {
 		one := device{Enumerator: e.Name}
 		if e.Device != nil {
-			one.Streams = e.Device.Streams
+			one.Streams = strings.ToUpper(e.Device.Streams)
 		}
 		v.Devices = append(v.Devices, one)
 	}
@@ -78,7 +79,7 @@ func torchTypes(r *spec.Release) (out []torchType) {
 
 // viewStreams returns the stream numbers that must not be passed, from a table.
 func viewStreams(t spec.StreamTable, number int) streams {
-	s := streams{Name: t.Name, Number: number, Doc: t.Doc, Default: t.Default()}
+	s := streams{Name: strings.ToUpper(t.Name), Number: number, Doc: t.Doc, Default: t.Default()}
 	for _, v := range t.Values {
 		s.Lowest = min(s.Lowest, v.Value)
 		if v.Meaning == "rejected" {

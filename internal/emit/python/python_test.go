@@ -43,9 +43,9 @@ func TestNamesFollowTheRelease(t *testing.T) {
 	for _, line := range []string{
 		`dlpackgen_table_attribute[] = "__dlpack_c_exchange_api__";`,
 		`dlpackgen_older_table_attribute[] = "__c_dlpack_exchange_api__";`,
-		`case dlpackgen_streams_cuda: return 1;`, `case dlpackgen_streams_rocm: return 0;`,
-		`case dlpackgen_streams_cuda: return number < -1 || number == 0;`,
-		`case dlpackgen_streams_rocm: return number < -1 || number == 1 || number == 2;`,
+		`case DLPACKGEN_STREAMS_CUDA: return 1;`, `case DLPACKGEN_STREAMS_ROCM: return 0;`,
+		`case DLPACKGEN_STREAMS_CUDA: return number < -1 || number == 0;`,
+		`case DLPACKGEN_STREAMS_ROCM: return number < -1 || number == 1 || number == 2;`,
 	} {
 		assert.Contains(t, before, line)
 	}
