@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"unicode/utf8"
 	"unsafe"
 
 	dlpack "dlpackgen.invalid/dlpack"
@@ -56,12 +57,16 @@ func place() string {
 	return ""
 }
 
-// failed stores a text for C, where a NUL ends it, and returns the status.
+// failed stores a text for C, where a NUL ends it and invalid UTF-8 is replaced, and returns the
+// status.
 func failed(status int32, text string) C.int {
 	const cut = " ..."
-	text = strings.ToValidUTF8(text, "\uFFFD")
 	if most := C.dlp_00000000_TEXT - 1; len(text) > most {
-		text = strings.ToValidUTF8(text[:most-len(cut)], "") + cut
+		end := most - len(cut)
+		for end > 0 && !utf8.RuneStart(text[end]) {
+			end--
+		}
+		text = text[:end] + cut
 	}
 	C.dlp_00000000_fail((*C.char)(unsafe.Pointer(unsafe.StringData(text))), C.size_t(len(text)))
 	return C.int(status)
