@@ -60,11 +60,11 @@ func run(o options, urls []string) error {
 			}
 		}
 	}
-	for _, text := range strings.Split(o.searches, "|") {
-		found, err := search(ctx, urls[0], text)
-		if err != nil {
-			return err
-		}
+	answers, err := search(ctx, urls[0], strings.Split(o.searches, "|"))
+	if err != nil {
+		return err
+	}
+	for _, found := range answers {
 		if err := out.Encode(found); err != nil {
 			return err
 		}

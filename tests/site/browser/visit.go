@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -185,19 +186,41 @@ type results struct {
 const links = `[...document.querySelectorAll(".md-search-result__item")].map(item =>
 	[...item.querySelectorAll("a")].map(a => a.href))`
 
-// search types a text into the search of a page.
-func search(ctx context.Context, url, text string) (*results, error) {
+// query is the field of the search.
+const query = `input[data-md-component="search-query"]`
+
+// emptied clears the search, as its reset button does, and reports whether the results are gone.
+const emptied = `(() => { const field = document.querySelector('` + query + `');
+	if (field.value) { field.value = ""; field.dispatchEvent(new Event("keyup")); }
+	return document.querySelectorAll(".md-search-result__item").length === 0; })()`
+
+// search types texts into the search of a page, one after the other: a page reads the index only
+// once.
+func search(ctx context.Context, url string, texts []string) (all []*results, err error) {
 	tab, cancel := chromedp.NewContext(ctx)
 	defer cancel()
-	err := chromedp.Do(tab,
-		chromedp.EmulateViewport(1280, 900),
-		chromedp.Navigate(url),
-		chromedp.SendKeys(`input[data-md-component="search-query"]`, text))
-	if err != nil {
+	if err := chromedp.Do(tab, chromedp.EmulateViewport(1280, 900), chromedp.Navigate(url)); err != nil {
+		return nil, err
+	}
+	for _, text := range texts {
+		found, err := answer(tab, text)
+		if err != nil {
+			return nil, fmt.Errorf("search for %q: %w", text, err)
+		}
+		all = append(all, found)
+	}
+	return all, nil
+}
+
+func answer(tab context.Context, text string) (*results, error) {
+	if _, err := chromedp.Run(tab, chromedp.Poll[bool](emptied, chromedp.WithPollingInterval(100*time.Millisecond))); err != nil {
+		return nil, err
+	}
+	if err := chromedp.Do(tab, chromedp.SendKeys(query, text)); err != nil {
 		return nil, err
 	}
 	if _, err := chromedp.Run(tab, chromedp.Nodes(".md-search-result__item")); err != nil {
-		return nil, fmt.Errorf("search for %q: %w", text, err)
+		return nil, err
 	}
 	found := &results{Search: text}
 	for range 50 { // typing goes on meanwhile, and changes the results
@@ -208,5 +231,5 @@ func search(ctx context.Context, url, text string) (*results, error) {
 			return found, err
 		}
 	}
-	return nil, fmt.Errorf("search for %q: its results change all the time", text)
+	return nil, errors.New("its results change all the time")
 }
