@@ -194,6 +194,9 @@ const emptied = `(() => { const field = document.querySelector('` + query + `');
 	if (field.value) { field.value = ""; field.dispatchEvent(new Event("keyup")); }
 	return document.querySelectorAll(".md-search-result__item").length === 0; })()`
 
+// entered sets the text of the search, without an event: the theme searches after each key.
+const entered = "document.querySelector('" + query + "').value = %q"
+
 // search types texts into the search of a page, one after the other: a page reads the index only
 // once.
 func search(ctx context.Context, url string, texts []string) (all []*results, err error) {
@@ -216,7 +219,9 @@ func answer(tab context.Context, text string) (*results, error) {
 	if _, err := chromedp.Run(tab, chromedp.Poll[bool](emptied, chromedp.WithPollingInterval(100*time.Millisecond))); err != nil {
 		return nil, err
 	}
-	if err := chromedp.Do(tab, chromedp.SendKeys(query, text)); err != nil {
+	most, last := text[:len(text)-1], text[len(text)-1:]
+	err := chromedp.Do(tab, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(entered, most)), chromedp.SendKeys(query, last))
+	if err != nil {
 		return nil, err
 	}
 	if _, err := chromedp.Run(tab, chromedp.Nodes(".md-search-result__item")); err != nil {
