@@ -216,11 +216,11 @@ func search(ctx context.Context, url string, texts []string) (all []*results, er
 }
 
 func answer(tab context.Context, text string) (*results, error) {
-	if _, err := chromedp.Run(tab, chromedp.Poll[bool](emptied, chromedp.WithPollingInterval(100*time.Millisecond))); err != nil {
-		return nil, err
-	}
 	most, last := text[:len(text)-1], text[len(text)-1:]
-	err := chromedp.Do(tab, chromedp.Evaluate[chromedp.Void](fmt.Sprintf(entered, most)), chromedp.SendKeys(query, last))
+	err := chromedp.Do(tab,
+		into(new(bool), chromedp.Poll[bool](emptied, chromedp.WithPollingInterval(100*time.Millisecond))),
+		chromedp.Evaluate[chromedp.Void](fmt.Sprintf(entered, most)),
+		chromedp.SendKeys(query, last))
 	if err != nil {
 		return nil, err
 	}
