@@ -97,6 +97,7 @@ func Rules() []Rule {
 		{"no backup files", backups},
 		{"no binary files", binaries},
 		{"the texts of mutants stand once", standingRows},
+		{"the names of replacements exist", namesOfReplacements},
 		{"commands of tutorials and how-tos are run", unrunCommands},
 		{"links of pages lead somewhere", deadLinks},
 		{"copies of the version are up to date", staleVersions},

@@ -222,6 +222,13 @@ var broken = map[string]struct{ bad, good []files }{
 			mutated("int a;", `"x", "int a;", ""`), unfiled("int\n a;", `{"int a;", ""}`),
 			unfiled("int a;", `x.Mutant{File: f(), Old: "int a;"}`), unfiled("", `{"rms_norm(x)", ""}`)},
 	},
+	"the names of replacements exist": {
+		bad: []files{mutated("int a;", `"x.h", "int a;", "f_of(a);"`), unfiled("int a;", `{"int a;", "int b = c_1;"}`),
+			unfiled("int a;", `x.Mutant{Old: "int a;", New: "a = F_A;"}`),
+			unfiled("int a;", `}; var n = map[string][2]string{"x": {"int a;", "a = F_A;"}`)},
+		good: []files{mutated("int a, f_of;", `"x.h", "int a;", "f_of(a); /* f_by */"`),
+			unfiled("int a;", `{"int a;", "int c_1 = 'b'; a = c_1;"}`), unfiled("int a;", `{"call.a0", "call.b0"}`)},
+	},
 	"every system can have every path": {
 		bad: []files{{"a/nul": ""}, {"a/Com1.txt/b": "x"}, {"a:b": "x"}, {"a/b.c": "x", "A/d.c": "x"},
 			{"b.h": "x", "B.h": "x"}, {"aux": "\x00"}},

@@ -5,12 +5,12 @@ import (
 	"fmt"
 	"go/ast"
 	"go/token"
+	"iter"
 	"path"
 	"regexp"
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
 )
@@ -19,18 +19,27 @@ import (
 // source, or in any source for a row without a file, before all mutants are compiled.
 func standingRows(tree []File) (found []string) {
 	sources := sourcesOf(tree)
-	tables := map[string]*tables{}
-	for _, f := range tree {
-		if f.Go != nil && f.within("tests") {
-			of(tables, path.Dir(f.Path)).declarations(f)
-		}
-	}
-	for _, f := range tree {
-		if f.Go != nil && f.within("tests") {
-			found = append(found, of(tables, path.Dir(f.Path)).missing(f, sources)...)
-		}
+	for f, p := range tablesOf(tree) {
+		found = append(found, p.missing(f, sources)...)
 	}
 	return found
+}
+
+// tablesOf returns the files with tests, and the declarations of their packages.
+func tablesOf(tree []File) iter.Seq2[File, *tables] {
+	packages := map[string]*tables{}
+	for _, f := range tree {
+		if f.Go != nil && f.within("tests") {
+			of(packages, path.Dir(f.Path)).declarations(f)
+		}
+	}
+	return func(yield func(File, *tables) bool) {
+		for _, f := range tree {
+			if f.Go != nil && f.within("tests") && !yield(f, of(packages, path.Dir(f.Path))) {
+				return
+			}
+		}
+	}
 }
 
 // everywhere is the key for all sources except the tests themselves.
@@ -239,7 +248,7 @@ var (
 	anyName  = regexp.MustCompile(`\b[A-Za-z_]\w*`)
 	memberOf = regexp.MustCompile(`(?:\.|->|::)$`)
 	oneWord  = regexp.MustCompile(`^[a-z]+_?$`)
-	declares = regexp.MustCompile(`\b(?:int|\w+_t|auto)$`)
+	declares = regexp.MustCompile(`\b(?:int|long|\w+_t|auto|def)$`)
 	notCode  = regexp.MustCompile(`"[^"]*"|'[^']*'|//.*|/\*.*?\*/|\{\{.*?\}\}`)
 )
 
@@ -260,7 +269,6 @@ func stands(f File, text string) bool {
 
 // longestWord returns the longest identifier or number of a text.
 func longestWord(text string) (longest string) {
-	isNoPart := func(r rune) bool { return r != '_' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 	for word := range strings.FieldsFuncSeq(text, isNoPart) {
 		if len(word) > len(longest) {
 			longest = word
