@@ -28,8 +28,10 @@ type Measured struct {
 	Fault        int64 // the code of C and C++
 	Strict       int64 // the code of a Python module, which accepts no unknown numbers
 	Alignment    int64
-	RowMajor     int64 // 1 or 0, and the next two too
+	RowMajor     int64 // 1 or 0, and the next four too
 	ColumnMajor  int64
+	Inner        int64 // only the last dimension is contiguous
+	AnyOrder     int64 // one block, with the dimensions in any order
 	Overlap      int64
 	Count, Bytes int64 // Bytes is -1 for more than 63 bits
 	Low, High    int64 // the byte range, from the first element

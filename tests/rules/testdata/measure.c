@@ -19,6 +19,8 @@ void measure(const DLManagedTensorVersioned* m, measured* found) {
   found->alignment = dlpackgen_alignment(t->dtype);
   found->row_major = dlpackgen_is_contiguous(t);
   found->column_major = dlpackgen_is_f_contiguous(t);
+  found->inner = dlpackgen_is_inner_contiguous(t);
+  found->any_order = dlpackgen_is_contiguous_any_order(t);
   found->overlap = dlpackgen_may_overlap(t);
   dlpackgen_size(t->ndim, t->shape, &found->count);
   if (dlpackgen_nbytes(t, m->flags, &found->bytes) != DLPACKGEN_OK) found->bytes = -1;

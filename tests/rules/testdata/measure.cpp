@@ -16,6 +16,8 @@ void measure(const DLManagedTensorVersioned* m, measured* found) {
   found->alignment = static_cast<int>(dlpackgen::alignment(t.dtype));
   found->row_major = dlpackgen::is_contiguous(t);
   found->column_major = dlpackgen_is_f_contiguous(&t);
+  found->inner = dlpackgen_is_inner_contiguous(&t);
+  found->any_order = dlpackgen_is_contiguous_any_order(&t);
   found->overlap = dlpackgen::may_overlap(t);
   found->count = *dlpackgen::size(t.ndim, t.shape);
   found->bytes = bytes ? *bytes : -1;

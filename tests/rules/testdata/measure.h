@@ -8,7 +8,7 @@ typedef struct measured {
   /* The mistake for a Python module, which rejects unknown codes and devices, and accepts NULL
    * strides of every release. */
   int64_t strict;
-  int64_t alignment, row_major, column_major, overlap, count, bytes, low, high;
+  int64_t alignment, row_major, column_major, inner, any_order, overlap, count, bytes, low, high;
   int64_t strides; /* a hash; 0 if a tensor without elements has arbitrary strides */
 } measured;
 

@@ -146,10 +146,12 @@ static void call_with(DLManagedTensorVersioned* m, uint8_t layout, char* text, s
   dlpackgen_call_end(&call);
 }
 
-static int64_t row_major(DLManagedTensorVersioned m) {
+/* Whether a call accepts the tensor for a parameter with this layout; -1 for another exception than
+ * the expected one. */
+static int64_t has_layout(DLManagedTensorVersioned m, uint8_t layout, const char* expected) {
   char text[1024];
-  call_with(&m, DLPACKGEN_LAYOUT_C_CONTIGUOUS, text, sizeof text, NULL);
-  return strstr(text, "expected a C-contiguous tensor") ? 0 : text[0] ? -1 : 1;
+  call_with(&m, layout, text, sizeof text, NULL);
+  return strstr(text, expected) ? 0 : text[0] ? -1 : 1;
 }
 
 /* Returns whether a call accepts the tensor in one pass, as row-major and with a named type. */
@@ -175,7 +177,10 @@ static void measure_taken(const DLManagedTensorVersioned* m, measured* found) {
   if (text[0] || !same_numbers(&in_call, found)) found->count = -2;
   found->alignment = found->count ? alignment(easy) : 0;
   found->overlap = overlap(easy);
-  found->row_major = row_major(easy);
+  found->row_major = has_layout(easy, DLPACKGEN_LAYOUT_C_CONTIGUOUS, "expected a C-contiguous tensor");
+  found->inner = has_layout(easy, DLPACKGEN_LAYOUT_INNER_CONTIGUOUS, "expected a contiguous last dimension");
+  found->any_order = has_layout(easy, DLPACKGEN_LAYOUT_CONTIGUOUS_ANY_ORDER,
+                                "expected a tensor that is contiguous in some order of its dimensions");
   if (fits(m) && !found->row_major) found->row_major = -2;
 }
 
