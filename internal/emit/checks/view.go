@@ -172,18 +172,13 @@ func dtypes(all []spec.DType) string {
 	return strings.Join(list, ", ")
 }
 
-var scalarTypes = map[contract.Kind]string{contract.Int: "int64_t", contract.Float: "double", contract.Bool: "bool"}
-
 // ctype returns the C type of a scalar. number is the type of a scalar whose dtype is determined in
 // the call.
 func ctype(p contract.Param, number string) string {
-	switch {
-	case p.Kind != contract.Number:
-		return scalarTypes[p.Kind]
-	case p.Var != contract.None:
+	if p.Kind == contract.Number && p.Var != contract.None {
 		return number
 	}
-	return contract.CTypes[p.Types[0].Name]
+	return p.CType()
 }
 
 const anyNumber = "struct dlpackgen_number"

@@ -47,18 +47,10 @@ var cxxScalars = map[string]string{"int8_t": "std::int8_t", "int16_t": "std::int
 
 // scalarType returns the type of a scalar: Number if its dtype is determined in the call.
 func scalarType(p contract.Param) string {
-	switch p.Kind {
-	case contract.Int:
-		return "std::int64_t"
-	case contract.Float:
-		return "double"
-	case contract.Bool:
-		return "bool"
-	}
 	if p.Var != contract.None {
 		return "Number"
 	}
-	return cxxScalars[contract.CTypes[p.Types[0].Name]]
+	return cxxScalars[p.CType()]
 }
 
 // parameterType is the type of an argument.

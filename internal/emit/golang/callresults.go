@@ -111,11 +111,7 @@ func (w *callWriter) present() {
 func (w *callWriter) scalarResult(i int, p contract.Param) {
 	at := fmt.Sprintf("r%d", i)
 	w.v.Run += fmt.Sprintf(", &%s_", at)
-	ctype := scalarTypes[p.Kind]
-	if p.Kind == contract.Number && p.Var == contract.None {
-		ctype = contract.CTypes[p.Types[0].Name]
-	}
-	if ctype != "" {
+	if ctype := p.CType(); ctype != "" {
 		w.before("%s %s_ = 0;", ctype, at)
 		w.v.Answer = append(w.v.Answer, ctype+" "+at)
 		w.after("answer_.%s = %s_;", at, at)
@@ -223,15 +219,10 @@ func (w *callWriter) form(makes bool) form {
 
 // goResult returns the type of a scalar result, its value, and the value to return with an error.
 func goResult(p contract.Param, at string) (of, value, zero string) {
-	switch {
-	case p.Kind == contract.Number && p.Var != contract.None:
+	switch of = goTypes[p.CType()]; of {
+	case "":
 		return "Number", "resultOf(" + at + ")", "Number{}"
-	case p.Kind == contract.Number:
-		of = goTypes[contract.CTypes[p.Types[0].Name]]
-	default:
-		of = goScalars[p.Kind]
-	}
-	if of == "bool" {
+	case "bool":
 		return of, "bool(" + at + ")", "false"
 	}
 	return of, of + "(" + at + ")", "0"

@@ -106,24 +106,19 @@ func (w *callWriter) argument(i int, p contract.Param) {
 		w.list(i, p, "float64", into)
 	case contract.Str:
 		w.text(i, p, into)
-	case contract.Number:
-		if p.Var != contract.None {
+	default:
+		if p.Kind == contract.Number && p.Var != contract.None {
 			w.variable(i, p, into)
 			return
 		}
-		w.scalar(i, p, goTypes[contract.CTypes[p.Types[0].Name]], contract.CTypes[p.Types[0].Name], into)
-	default:
-		w.scalar(i, p, goScalars[p.Kind], scalarTypes[p.Kind], into)
+		w.scalar(i, p, into)
 	}
 }
 
-var (
-	goScalars   = map[contract.Kind]string{contract.Int: "int64", contract.Float: "float64", contract.Bool: "bool"}
-	scalarTypes = map[contract.Kind]string{contract.Int: "int64_t", contract.Float: "double", contract.Bool: "bool"}
-	goTypes     = map[string]string{"int8_t": "int8", "int16_t": "int16", "int32_t": "int32", "int64_t": "int64",
-		"uint8_t": "uint8", "uint16_t": "uint16", "uint32_t": "uint32", "uint64_t": "uint64", "float": "float32",
-		"double": "float64", "bool": "bool"}
-)
+// goTypes are the Go types of scalars, by their C types.
+var goTypes = map[string]string{"int8_t": "int8", "int16_t": "int16", "int32_t": "int32", "int64_t": "int64",
+	"uint8_t": "uint8", "uint16_t": "uint16", "uint32_t": "uint32", "uint64_t": "uint64", "float": "float32",
+	"double": "float64", "bool": "bool"}
 
 // tensor writes the address and the flags of a tensor.
 func (w *callWriter) tensor(name, at string) {
@@ -164,7 +159,10 @@ func (w *callWriter) resolve(i int, p contract.Param, at, typeName string) (valu
 	return value, "true"
 }
 
-func (w *callWriter) scalar(i int, p contract.Param, typeName, ctype, into string) {
+// scalar writes the assignment of a number with one type.
+func (w *callWriter) scalar(i int, p contract.Param, into string) {
+	ctype := p.CType()
+	typeName := goTypes[ctype]
 	declared := typeName
 	if maybe(p) {
 		declared = "Maybe[" + typeName + "]"
@@ -174,7 +172,7 @@ func (w *callWriter) scalar(i int, p contract.Param, typeName, ctype, into strin
 		w.may("if err := fitsFloat(%s, %s, float64(%s))", w.site(i), dtypeOf(p.Types[0]), value)
 	}
 	w.params = append(w.params, fmt.Sprintf("%s a%d", ctype, i))
-	w.pass = append(w.pass, "C."+ctypes[ctype]+"("+value+")")
+	w.pass = append(w.pass, "C."+ctype+"("+value+")")
 	if !p.Optional {
 		w.before("%s = a%d;", into, i)
 		return
@@ -182,11 +180,6 @@ func (w *callWriter) scalar(i int, p contract.Param, typeName, ctype, into strin
 	w.params, w.pass = append(w.params, fmt.Sprintf("bool a%dg", i)), append(w.pass, there)
 	w.before("%s = a%dg ? &a%d : NULL;", into, i, i)
 }
-
-// ctypes are the names of C types in cgo.
-var ctypes = map[string]string{"int8_t": "int8_t", "int16_t": "int16_t", "int32_t": "int32_t", "int64_t": "int64_t",
-	"uint8_t": "uint8_t", "uint16_t": "uint16_t", "uint32_t": "uint32_t", "uint64_t": "uint64_t", "float": "float",
-	"double": "double", "bool": "bool"}
 
 func (w *callWriter) text(i int, p contract.Param, into string) {
 	declared := "string"

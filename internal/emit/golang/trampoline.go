@@ -64,15 +64,7 @@ func (w *trampoline) fields(at string, p contract.Param, result bool) []string {
 	case p.Kind == contract.Number && p.Var != contract.None:
 		return []string{"int64_t " + at, "double " + at + "f"}
 	}
-	return []string{ctypeOf(p) + " " + at}
-}
-
-// ctypeOf is the C type of a scalar with one type.
-func ctypeOf(p contract.Param) string {
-	if p.Kind == contract.Number {
-		return contract.CTypes[p.Types[0].Name]
-	}
-	return scalarTypes[p.Kind]
+	return []string{p.CType() + " " + at}
 }
 
 // choice writes one C function, and its call of the Go function.
@@ -168,7 +160,7 @@ func (w *trampoline) goType(p contract.Param, f contract.Function, result bool) 
 	case contract.Number:
 		return star + w.number(p, f)
 	}
-	return star + goScalars[p.Kind]
+	return star + goTypes[p.CType()]
 }
 
 // number returns the Go type of a scalar of a dtype. For a variable, this is the type of its
@@ -177,7 +169,7 @@ func (w *trampoline) number(p contract.Param, f contract.Function) string {
 	if p.Var != contract.None {
 		return w.element(w.dtype(p, f))
 	}
-	return goTypes[contract.CTypes[p.Types[0].Name]]
+	return goTypes[p.CType()]
 }
 
 // stores returns the lines of C that assign an argument to the call.

@@ -106,7 +106,7 @@ func (w *wrapper) number(i int, p contract.Param, at, into string) {
 	w.before("  if (%s) goto done;",
 		readNumber(i, p.Types[0].Name, p.Types[0].Code, p.Types[0].Bits, at, integer, real))
 	w.before("}")
-	ctype := contract.CTypes[p.Types[0].Name]
+	ctype := p.CType()
 	spelled := fmt.Sprintf("(%s)%s", ctype, integer)
 	if ctype == "float" || ctype == "double" {
 		spelled = fmt.Sprintf("(%s)%s", ctype, real)
@@ -226,18 +226,7 @@ func (w *wrapper) alloc(format string, args ...any) {
 
 // scalarResult declares the variable of a scalar result.
 func scalarResult(p contract.Param, i int) string {
-	switch p.Kind {
-	case contract.Int:
-		return fmt.Sprintf("int64_t scalar_%d_ = 0;", i)
-	case contract.Float:
-		return fmt.Sprintf("double scalar_%d_ = 0;", i)
-	case contract.Bool:
-		return fmt.Sprintf("bool scalar_%d_ = false;", i)
-	}
-	if p.Var != contract.None {
-		return fmt.Sprintf("union dlpackgen_scalar scalar_%d_ = {0};", i)
-	}
-	return fmt.Sprintf("%s scalar_%d_ = 0;", contract.CTypes[p.Types[0].Name], i)
+	return p.ZeroScalar(fmt.Sprintf("scalar_%d_", i)) + ";"
 }
 
 // checkOuts writes the checks of out=.

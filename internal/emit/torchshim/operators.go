@@ -124,10 +124,9 @@ func fill(i int, p contract.Param) []string {
 				fmt.Sprintf("%s.real = %s.is == DLPACKGEN_SHIM_IS_FLOAT ? %s.real : (double)%s.integer;", to, from, from,
 					from)}
 		}
-		return append(fits(i, p), scalar(to, from, contract.CTypes[p.Types[0].Name], p)...)
+		return append(fits(i, p), scalar(to, from, p.CType(), p)...)
 	}
-	ctypes := map[contract.Kind]string{contract.Int: "int64_t", contract.Float: "double", contract.Bool: "bool"}
-	return scalar(to, from, ctypes[p.Kind], p)
+	return scalar(to, from, p.CType(), p)
 }
 
 // scalar writes the assignment of a number, or of its address if it may be None.

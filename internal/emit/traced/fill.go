@@ -63,21 +63,9 @@ func fill(i int, p contract.Param) []string {
 	if !p.Optional {
 		return []string{fmt.Sprintf("%s = %s;", to, value)}
 	}
-	narrow := fmt.Sprintf("%s.narrow.as_%s", from, ctype(p))
+	narrow := fmt.Sprintf("%s.narrow.as_%s", from, p.CType())
 	return []string{fmt.Sprintf("%s = %s.is_present ? &%s : NULL;", to, from, narrow),
 		fmt.Sprintf("if (%s.is_present) %s = %s;", from, narrow, value)}
-}
-
-func ctype(p contract.Param) string {
-	switch p.Kind {
-	case contract.Int:
-		return "int64_t"
-	case contract.Float:
-		return "double"
-	case contract.Bool:
-		return "bool"
-	}
-	return contract.CTypes[p.Types[0].Name]
 }
 
 // scalar returns a value in its C type.
@@ -86,7 +74,7 @@ func scalar(p contract.Param, from string) string {
 	case "truth":
 		return from + ".integer != 0"
 	case "real":
-		return "(" + ctype(p) + ")" + from + ".real"
+		return "(" + p.CType() + ")" + from + ".real"
 	}
-	return "(" + ctype(p) + ")" + from + ".integer"
+	return "(" + p.CType() + ")" + from + ".integer"
 }

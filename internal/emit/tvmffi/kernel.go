@@ -281,7 +281,7 @@ func (w *writer) number(i int, p contract.Param) {
 	if p.Var != contract.None {
 		return
 	}
-	ctype := contract.CTypes[p.Types[0].Name]
+	ctype := p.CType()
 	w.reads("if (%s) {", came(i, p))
 	w.reads("  const struct dlpackgen_scalar_argument scalar_ = dlpackgen_tvmffi_scalar(at_%d_);", i)
 	w.tries("%s", readNumber(i, p.Types[0].Name, p.Types[0].Code, p.Types[0].Bits))

@@ -78,17 +78,7 @@ func (w *writer) check(checked, made []string) {
 
 // scalarResult declares the variable of a scalar result.
 func scalarResult(p contract.Param, i int) string {
-	switch {
-	case p.Kind == contract.Int:
-		return fmt.Sprintf("int64_t result_%d_ = 0", i)
-	case p.Kind == contract.Float:
-		return fmt.Sprintf("double result_%d_ = 0", i)
-	case p.Kind == contract.Bool:
-		return fmt.Sprintf("bool result_%d_ = false", i)
-	case p.Var != contract.None:
-		return fmt.Sprintf("union dlpackgen_scalar result_%d_ = {0}", i)
-	}
-	return fmt.Sprintf("%s result_%d_ = 0", contract.CTypes[p.Types[0].Name], i)
+	return p.ZeroScalar(fmt.Sprintf("result_%d_", i))
 }
 
 // give writes the return value: the results in order, except those for which the caller provided

@@ -64,6 +64,19 @@ func TestTheExamplesOfTheDesign(t *testing.T) {
 	golden.Orphans(t, "kernel", []string{"kernel/design.txt", "kernel/mistakes.txt"})
 }
 
+func TestTheTypeOfAScalarInC(t *testing.T) {
+	all, found := read(t, "f: {args: {i: int, f: float, b: bool, h: float16, u: uint8, x: \"T[n]\", v: T}, "+
+		"types: {T: [int8, float32]}, symbol: \"f_{T}\"}")
+	require.Empty(t, found)
+	types := map[string]string{}
+	for _, p := range all[0].Kernel.Args {
+		types[p.Name] = p.CType() + " | " + p.ZeroScalar("s")
+	}
+	assert.Equal(t, map[string]string{"i": "int64_t | int64_t s = 0", "f": "double | double s = 0",
+		"b": "bool | bool s = false", "h": "float | float s = 0", "u": "uint8_t | uint8_t s = 0",
+		"x": " | union dlpackgen_scalar s = {0}", "v": " | union dlpackgen_scalar s = {0}"}, types)
+}
+
 // show prints a kernel for the golden file.
 func show(out *strings.Builder, k *contract.Kernel) {
 	fmt.Fprintf(out, "%s::%s: %s\n", k.Namespace, k.Name, k.Doc)

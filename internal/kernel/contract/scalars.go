@@ -2,19 +2,42 @@ package contract
 
 import "fmt"
 
+// CType returns the C type of a scalar; "" if its dtype is determined in the call, and for any
+// other kind of parameter.
+func (p Param) CType() string {
+	switch p.Kind {
+	case Int:
+		return "int64_t"
+	case Float:
+		return "double"
+	case Bool:
+		return "bool"
+	case Number:
+		if p.Var == None {
+			return CTypes[p.Types[0].Name]
+		}
+	}
+	return ""
+}
+
+// ZeroScalar returns the declaration of a scalar in C, with the value 0.
+func (p Param) ZeroScalar(name string) string {
+	switch ctype := p.CType(); ctype {
+	case "":
+		return "union dlpackgen_scalar " + name + " = {0}"
+	case "bool":
+		return "bool " + name + " = false"
+	default:
+		return ctype + " " + name + " = 0"
+	}
+}
+
 // ScalarOf returns the C expression that converts a scalar result to a value of the host. of
 // formats the conversion from one C type. The dtype of a variable is known only in the call, so
 // each of its dtypes has a branch.
 func (k *Kernel) ScalarOf(p Param, at string, of func(ctype, at string) string) string {
-	switch {
-	case p.Kind == Int:
-		return of("int64_t", at)
-	case p.Kind == Float:
-		return of("double", at)
-	case p.Kind == Bool:
-		return of("bool", at)
-	case p.Var == None:
-		return of(CTypes[p.Types[0].Name], at)
+	if ctype := p.CType(); ctype != "" {
+		return of(ctype, at)
 	}
 	v, text := k.Vars[p.Var], ""
 	for n, d := range v.Types {
