@@ -306,7 +306,7 @@ func (m mutant) script() string {
 // imports returns the libraries that can be imported once for many mutants. JAX has threads, which
 // a fork does not copy, so each case imports it.
 func (m mutant) imports() string {
-	if strings.HasPrefix(m.file, "adopt_torch") {
+	if strings.HasPrefix(m.file, strings.TrimSuffix(torch, ".h")) {
 		return "torch"
 	}
 	if strings.HasPrefix(m.name, "paddle_") {
