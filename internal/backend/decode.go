@@ -19,7 +19,7 @@ import (
 var (
 	backendName = regexp.MustCompile(`^[a-z][a-z0-9]{0,30}$`)
 	fieldName   = regexp.MustCompile(`^[a-z][a-z0-9_]{0,60}$`)
-	symbolName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,100}$`)
+	symbolName  = spec.SymbolName
 	typeText    = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]*( [A-Za-z_][A-Za-z0-9_]*)*( ?\*+)?$`)
 	// compared with numbers
 	statusText = regexp.MustCompile(`^(((un)?signed )?(char|short|int|long|long long)|u?int(8|16|32|64)_t)$`)

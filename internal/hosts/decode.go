@@ -16,7 +16,7 @@ var (
 	ownName     = regexp.MustCompile(`^[a-z][a-z0-9_]{0,60}$`)
 	fieldName   = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_]{0,60}$`)
 	nativeName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_:.]{0,100}$`)
-	symbolName  = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,100}$`)
+	symbolName  = spec.SymbolName
 	versionText = regexp.MustCompile(`^[0-9A-Za-z.+-]{1,40}$`)
 	pathText    = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_./@-]{0,100}$`)
 	titleText   = regexp.MustCompile(`^[A-Za-z0-9 .-]{1,40}$`)

@@ -11,6 +11,9 @@ import (
 // Each reader sets the values in a mapping and keeps the others, so that a past form contains only
 // the differences.
 
+// SymbolName is the form of a library's symbol, which becomes part of C code.
+var SymbolName = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,100}$`)
+
 var identifier = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_]{0,127}$`)
 
 // reserved names belong to the compiler, such as __LINE__.

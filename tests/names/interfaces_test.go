@@ -1,6 +1,7 @@
 package names
 
 import (
+	"io/fs"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -48,6 +49,40 @@ func TestInterfacesAreSettled(t *testing.T) {
 		require.NoError(t, err)
 		assert.True(t, contains(string(source), p.text), "%s does not contain %s", p.file, p.text)
 	}
+}
+
+// oldMessages are parts of messages that were replaced.
+var oldMessages = []string{
+	"major version of DLPack is not ours", "a tensor that nobody has taken", "for which it was told no stream",
+	"no library here tells", "it went to another device", "was it freed?", "row-major elements without gaps",
+	"several elements in one place", "none that is served here", "none or far too old", "dlpackgen keeps for itself",
+}
+
+func TestReplacedMessagesDoNotReturn(t *testing.T) {
+	for _, folder := range []string{"templates", "internal", "cmd"} {
+		for file, text := range sources(t, folder) {
+			for _, old := range oldMessages {
+				assert.NotContains(t, text, old, file)
+			}
+		}
+	}
+}
+
+// sources returns the texts below a folder, without tests.
+func sources(t *testing.T, folder string) map[string]string {
+	t.Helper()
+	texts := map[string]string{}
+	root := os.DirFS("../..")
+	require.NoError(t, fs.WalkDir(root, folder, func(name string, entry fs.DirEntry, err error) error {
+		if err != nil || entry.IsDir() || strings.HasSuffix(name, "_test.go") || strings.Contains(name, "/testdata/") {
+			return err
+		}
+		text, err := fs.ReadFile(root, name)
+		texts[name] = string(text)
+		return err
+	}))
+	require.NotEmpty(t, texts)
+	return texts
 }
 
 func TestALostInterfaceIsFound(t *testing.T) {

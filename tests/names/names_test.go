@@ -4,7 +4,6 @@ package names
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"path"
 	"regexp"
@@ -36,18 +35,14 @@ func declaredInHeader(_, text string) (set, error) { return declarationsOf(text)
 func tree(t *testing.T, language string) map[string]string {
 	t.Helper()
 	texts := map[string]string{}
-	root := os.DirFS("../..")
 	for _, folder := range languages[language].folders {
-		require.NoError(t, fs.WalkDir(root, folder, func(name string, entry fs.DirEntry, err error) error {
+		for name, text := range sources(t, folder) {
 			for _, kind := range languages[language].kinds {
-				if err == nil && strings.HasSuffix(name, kind) && !strings.HasSuffix(name, "_test.go") {
-					var text []byte
-					text, err = fs.ReadFile(root, name)
-					texts[name] = string(text)
+				if strings.HasSuffix(name, kind) {
+					texts[name] = text
 				}
 			}
-			return err
-		}))
+		}
 	}
 	require.NotEmpty(t, texts, language)
 	return texts
