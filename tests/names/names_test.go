@@ -157,6 +157,7 @@ var private = []string{"dlpack.h", "abi_check.h", "device_answer.h", "conformanc
 // are upper case.
 func TestNamesOfCHaveThePrefix(t *testing.T) {
 	for file, text := range tree(t, "c") {
+		assert.True(t, path.Dir(file) != "gen/c/dlpack" || path.Base(file) == "dlpack.h", "%s is in dmlc/dlpack's folder", file)
 		if slices.Contains(private, path.Base(file)) {
 			continue
 		}
