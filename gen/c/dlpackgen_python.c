@@ -4169,19 +4169,25 @@ static int dlpackgen_read_float(struct dlpackgen_call* call, int i) {
   return a->real == -1 && PyErr_Occurred() ? dlpackgen_no_real(call, i, "float") : 0;
 }
 
-/* Reads True or False, of Python or NumPy. */
+/* Returns the value of True or False, of Python or NumPy, or 2 for other objects; -1 with an
+ * exception. */
+static int dlpackgen_bool_of(const struct dlpackgen_call* call, int i, PyObject* object) {
+  PyObject* theirs = NULL;
+  if (!PyBool_Check(object) && dlpackgen_find_imported("numpy", "bool_", &theirs) < 0)
+    return dlpackgen_about(call->function, i);
+  const int is_theirs = theirs == (PyObject*)Py_TYPE(object);
+  Py_XDECREF(theirs);
+  if (!is_theirs && !PyBool_Check(object)) return 2;
+  const int truth = PyObject_IsTrue(object);
+  return truth < 0 ? dlpackgen_about(call->function, i) : truth;
+}
+
 static int dlpackgen_read_bool(struct dlpackgen_call* call, int i) {
   struct dlpackgen_argument* a = &call->arguments[i];
-  PyObject* theirs = NULL;
-  if (!PyBool_Check(a->object) && dlpackgen_find_imported("numpy", "bool_", &theirs) < 0)
-    return dlpackgen_about(call->function, i);
-  const int is_theirs = theirs == (PyObject*)Py_TYPE(a->object);
-  Py_XDECREF(theirs);
-  if (!is_theirs && !PyBool_Check(a->object)) return dlpackgen_wrong_scalar(call, i, "bool");
-  const int truth = PyObject_IsTrue(a->object);
-  if (truth < 0) return dlpackgen_about(call->function, i);
+  const int truth = dlpackgen_bool_of(call, i, a->object);
+  if (truth == 2) return dlpackgen_wrong_scalar(call, i, "bool");
   a->integer = truth;
-  return 0;
+  return truth < 0 ? -1 : 0;
 }
 
 static int dlpackgen_read_scalar(struct dlpackgen_call* call, int i) {

@@ -22,11 +22,17 @@ var NumPyDTypes = []spec.DType{
 // WithoutDTypesOfNumPy returns the limit of a caller with arrays of NumPy: the dtypes of the kernel
 // that NumPy lacks.
 func WithoutDTypesOfNumPy(k *contract.Kernel) []string {
+	return WithoutDTypes(k, "NumPy", func(name string) bool {
+		return slices.ContainsFunc(NumPyDTypes, func(d spec.DType) bool { return name == d.Name })
+	})
+}
+
+// WithoutDTypes returns the limit of a caller whose host lacks dtypes of the kernel's tensors.
+func WithoutDTypes(k *contract.Kernel, host string, has func(name string) bool) []string {
 	var all []string
 	for _, p := range slices.Concat(k.Args, k.Results) {
 		for _, t := range p.Types {
-			has := slices.ContainsFunc(NumPyDTypes, func(d spec.DType) bool { return t.Name == d.Name })
-			if p.Kind == contract.Tensor && !has && !slices.Contains(all, t.Name) {
+			if p.Kind == contract.Tensor && !has(t.Name) && !slices.Contains(all, t.Name) {
 				all = append(all, t.Name)
 			}
 		}
@@ -35,7 +41,7 @@ func WithoutDTypesOfNumPy(k *contract.Kernel) []string {
 		all = []string{strings.Join(all[:n-1], ", ") + " or " + all[n-1]}
 	}
 	if len(all) > 0 {
-		all[0] = "NumPy has no " + all[0]
+		all[0] = host + " has no " + all[0]
 	}
 	return all
 }

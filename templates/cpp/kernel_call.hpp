@@ -97,14 +97,13 @@ class KernelCheck {
   }
 
   void suits(const dlpackgen_site& site, const Number& number, DLDataType dtype) noexcept {
-    const bool is_bool = dtype.code == kDLBool, is_truth = number.kind() == Number::Kind::truth;
-    if (dtype.code == kDLFloat || dtype.code == kDLBfloat) return real(site, dtype, number.raw().real);
-    if (number.kind() == Number::Kind::real || (is_truth && !is_bool)) {
+    const bool is_real = number.kind() == Number::Kind::real, is_truth = number.kind() == Number::Kind::truth;
+    const bool wants_real = dtype.code == kDLFloat || dtype.code == kDLBfloat;
+    if (wants_real && is_real) return real(site, dtype, number.raw().real);
+    if (!wants_real && (is_real || (is_truth && dtype.code != kDLBool))) {
       if (!fail(site, DLPACKGEN_STATUS_TYPE_ERROR, "expected ")) return;
       put_dtype(dtype);
-      dlpackgen_put(&message, is_truth                              ? ", got bool"
-                              : number.kind() == Number::Kind::real ? ", got float"
-                                                                    : ", got int");
+      dlpackgen_put(&message, is_real ? ", got float" : ", got bool");
     } else if (!represents(number, dtype) && overflows(site, dtype)) {
       const bool negative = is_negative(number);
       if (negative) dlpackgen_put(&message, "-");
@@ -118,6 +117,7 @@ class KernelCheck {
   }
 
   static bool represents(const Number& number, DLDataType dtype) noexcept {
+    if (dtype.code == kDLFloat || dtype.code == kDLBfloat) return dlpackgen_represents_real(dtype, number.raw().real);
     const std::int64_t value = number.raw().integer;
     if (number.kind() != Number::Kind::natural || value >= 0) return dlpackgen_represents_integer(dtype, value);
     return dtype.code == kDLUInt && dtype.bits == 64;

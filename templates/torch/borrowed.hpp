@@ -67,6 +67,7 @@ inline std::string name_of(DLDataType dtype) {
 }
 
 inline void put(dlpackgen_message* message, std::int64_t number) { dlpackgen_put_integer(message, number); }
+inline void put(dlpackgen_message* message, std::uint64_t number) { dlpackgen_put_digits(message, number, 10); }
 inline void put(dlpackgen_message* message, double number) { dlpackgen_put_real(message, number); }
 
 template <class Number>
@@ -122,24 +123,37 @@ class Narrow {
   std::size_t count_ = 0;
 };
 
+// Whether a scalar is above the range of int64.
+inline bool is_unsigned(const at::Scalar& from) { return from.type() == at::ScalarType::UInt64; }
+
 // A scalar in the form of the struct in kernels.h, which this header does not include.
 template <class Number>
 Number number_of(const at::Scalar& from) {
-  const bool whole = from.isIntegral(/*includeBool=*/true);
-  return {whole ? from.toLong() : 0, whole ? static_cast<double>(from.toLong()) : from.toDouble()};
+  if (from.isComplex()) return {};  // which require_number() rejects
+  if (is_unsigned(from)) return {static_cast<std::int64_t>(from.toUInt64()), from.toDouble()};
+  return {from.isFloatingPoint() ? 0 : from.toLong(), from.toDouble()};
+}
+
+// The type of a scalar that a dtype rejects in any case, or nullptr.
+inline const char* misfit(DLDataType dtype, const at::Scalar& from) {
+  if (from.isComplex()) return "complex";
+  if (dtype.code == kDLFloat || dtype.code == kDLBfloat) return nullptr;
+  if (from.isFloatingPoint()) return "float";
+  return from.isBoolean() && dtype.code != kDLBool ? "bool" : nullptr;
 }
 
 // A scalar of a variable, once the dtype of the call is known.
 inline void require_number(const Site& site, DLDataType dtype, const at::Scalar& from) {
-  if (dtype.code == kDLFloat || dtype.code == kDLBfloat) {
-    narrow<double>(site, dtype, from.toDouble());
-    return;
+  if (const char* const name = misfit(dtype, from))
+    fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, "expected " + name_of(dtype) + ", got " + name);
+  if (from.isFloatingPoint()) return static_cast<void>(narrow<double>(site, dtype, from.toDouble()));
+  const bool is_real = dtype.code == kDLFloat || dtype.code == kDLBfloat;
+  if (is_real && dlpackgen_represents_real(dtype, from.toDouble())) return;
+  if (is_unsigned(from)) {
+    if (is_real || dtype.code != kDLUInt || dtype.bits != 64) fail_range(site, dtype, from.toUInt64());
+  } else if (is_real || !dlpackgen_represents_integer(dtype, from.toLong())) {
+    fail_range(site, dtype, from.toLong());
   }
-  const bool is_bool = dtype.code == kDLBool;
-  if (from.isFloatingPoint() || (from.isBoolean() && !is_bool))
-    fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site,
-              "expected " + name_of(dtype) + ", got " + (from.isBoolean() ? "bool" : "float"));
-  if (!dlpackgen_represents_integer(dtype, from.toLong())) fail_range(site, dtype, from.toLong());
 }
 
 // An argument of a described kernel, borrowed unchanged, because kernels.c checks the rest.
@@ -210,8 +224,7 @@ template <>
 struct Borrowed<const at::Scalar&> {
   static constexpr bool writes = false;
   template <class From>
-  void read(const Site& site, const From&, const at::Scalar& from) {
-    if (from.isComplex()) fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, "expected a real number, got complex");
+  void read(const Site&, const From&, const at::Scalar& from) {
     value = from;
   }
   const at::Scalar& get() const { return value; }

@@ -124,7 +124,7 @@ def _outline(op, i, to, value):
         to.items, to.count = ctypes.addressof(items), len(value)
         return items
     elif p.kind == "number":
-        to.integer, to.real, to.is_ = split(op, i, value)
+        to.integer, to.real, to.is_ = split(value)
     elif p.kind == "float":
         to.real = value
     else:
@@ -181,22 +181,23 @@ def greatest(a, b):
 # Scalars, for which the shim has no type.
 
 
-def split(op, i, value):
-    """A number as an integer, a float, and its kind."""
+def split(value):
+    """A number as an integer of 64 bits, a float, and its kind, of values.h."""
     if isinstance(value, complex):
-        raise TypeError(f"{op.about(i)}expected a real number, got complex")
+        return 0, 0.0, 4
     if isinstance(value, float):
         return 0, value, 1
-    if isinstance(value, int) and not -(1 << 63) <= value < 1 << 63:  # which PyTorch passes as uint64
-        raise ValueError(f"{op.about(i)}int64 cannot represent {value}")
-    return int(value), 0.0, 2 if isinstance(value, bool) else 0
+    whole = int(value)
+    if whole >= 1 << 63:  # PyTorch rejects what is above uint64
+        return whole - (1 << 64), float(whole), 3
+    return whole, float(whole), 2 if isinstance(value, bool) else 0
 
 
 def _numbers(op):
     def numbers(*args, **kwargs):
         spread = []
         for i, value in enumerate(op.arrange(args, kwargs)):
-            spread += split(op, i, value) if op.arguments[i].kind == "number" else [value]
+            spread += split(value) if op.arguments[i].kind == "number" else [value]
         return op.overload(op.numbers)(*spread)
 
     return numbers

@@ -20,8 +20,14 @@ enum dlpackgen_shim_kind {
   DLPACKGEN_SHIM_NUMBER /* on a stack, three values: its integer, its float, and its kind */
 };
 
-/* The kind of a NUMBER. */
-enum { DLPACKGEN_SHIM_IS_INT, DLPACKGEN_SHIM_IS_FLOAT, DLPACKGEN_SHIM_IS_BOOL };
+/* The kind of a NUMBER. UINT is above the range of int64. */
+enum {
+  DLPACKGEN_SHIM_IS_INT,
+  DLPACKGEN_SHIM_IS_FLOAT,
+  DLPACKGEN_SHIM_IS_BOOL,
+  DLPACKGEN_SHIM_IS_UINT,
+  DLPACKGEN_SHIM_IS_COMPLEX
+};
 
 struct dlpackgen_shim_argument {
   const char* name;
@@ -245,11 +251,12 @@ static int dlpackgen_shim_read_value(const struct dlpackgen_shim_argument* argum
 /* Numbers */
 
 DLPACKGEN_SLOW static int dlpackgen_shim_out_of_range(const struct dlpackgen_site* at, DLDataType dtype,
-                                                      const struct dlpackgen_shim_value* value, bool is_real,
+                                                      const struct dlpackgen_shim_value* value, int is,
                                                       struct dlpackgen_message* message) {
   const int status = dlpackgen_shim_fail(at, DLPACKGEN_STATUS_VALUE_ERROR, "", message);
   dlpackgen_put_out_of_range(message, dtype);
-  if (is_real) dlpackgen_put_real(message, value->real);
+  if (is == DLPACKGEN_SHIM_IS_FLOAT) dlpackgen_put_real(message, value->real);
+  else if (is == DLPACKGEN_SHIM_IS_UINT) dlpackgen_put_digits(message, (uint64_t)value->integer, 10);
   else dlpackgen_put_integer(message, value->integer);
   return status;
 }
@@ -259,7 +266,7 @@ DLPACKGEN_PART inline int dlpackgen_shim_fit_real(const struct dlpackgen_site* a
                                                   const struct dlpackgen_shim_value* value,
                                                   struct dlpackgen_message* message) {
   if (!value->present || dlpackgen_represents_real(dtype, value->real)) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_shim_out_of_range(at, dtype, value, true, message);
+  return dlpackgen_shim_out_of_range(at, dtype, value, DLPACKGEN_SHIM_IS_FLOAT, message);
 }
 
 /* Compares an integer with the range of its dtype. */
@@ -267,24 +274,34 @@ DLPACKGEN_PART inline int dlpackgen_shim_fit_integer(const struct dlpackgen_site
                                                      const struct dlpackgen_shim_value* value,
                                                      struct dlpackgen_message* message) {
   if (!value->present || dlpackgen_represents_integer(dtype, value->integer)) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_shim_out_of_range(at, dtype, value, false, message);
+  return dlpackgen_shim_out_of_range(at, dtype, value, DLPACKGEN_SHIM_IS_INT, message);
+}
+
+/* Returns the name of the type of a NUMBER that the dtype rejects in any case, or NULL. */
+static const char* dlpackgen_shim_misfit(DLDataType dtype, int is) {
+  if (is == DLPACKGEN_SHIM_IS_COMPLEX) return "complex";
+  if (dtype.code == kDLFloat || dtype.code == kDLBfloat) return NULL;
+  if (is == DLPACKGEN_SHIM_IS_FLOAT) return "float";
+  return is == DLPACKGEN_SHIM_IS_BOOL && dtype.code != kDLBool ? "bool" : NULL;
 }
 
 /* Compares a scalar of a variable with the dtype that the call has. */
 DLPACKGEN_PART inline int dlpackgen_shim_fit_number(const struct dlpackgen_site* at, DLDataType dtype,
                                                     const struct dlpackgen_shim_value* value,
                                                     struct dlpackgen_message* message) {
-  struct dlpackgen_shim_value number = *value;
-  if (dtype.code == kDLFloat || dtype.code == kDLBfloat) {
-    if (value->is != DLPACKGEN_SHIM_IS_FLOAT) number.real = (double)value->integer;
-    return dlpackgen_shim_fit_real(at, dtype, &number, message);
+  const char* const misfit = dlpackgen_shim_misfit(dtype, value->is);
+  bool fits;
+  if (misfit) {
+    const int status = dlpackgen_shim_fail(at, DLPACKGEN_STATUS_TYPE_ERROR, "expected ", message);
+    dlpackgen_put_dtype(message, DLPACKGEN_DTYPE(dtype.code, dtype.bits, dtype.lanes));
+    dlpackgen_put(message, ", got ");
+    dlpackgen_put(message, misfit);
+    return status;
   }
-  if (value->is == DLPACKGEN_SHIM_IS_INT || (value->is == DLPACKGEN_SHIM_IS_BOOL && dtype.code == kDLBool))
-    return dlpackgen_shim_fit_integer(at, dtype, value, message);
-  const int status = dlpackgen_shim_fail(at, DLPACKGEN_STATUS_TYPE_ERROR, "expected ", message);
-  dlpackgen_put_dtype(message, DLPACKGEN_DTYPE(dtype.code, dtype.bits, dtype.lanes));
-  dlpackgen_put(message, value->is == DLPACKGEN_SHIM_IS_BOOL ? ", got bool" : ", got float");
-  return status;
+  if (dtype.code == kDLFloat || dtype.code == kDLBfloat) fits = dlpackgen_represents_real(dtype, value->real);
+  else if (value->is == DLPACKGEN_SHIM_IS_UINT) fits = dtype.code == kDLUInt && dtype.bits == 64;
+  else fits = dlpackgen_represents_integer(dtype, value->integer);
+  return fits ? DLPACKGEN_STATUS_OK : dlpackgen_shim_out_of_range(at, dtype, value, value->is, message);
 }
 
 #endif /* DLPACKGEN_TORCHSHIM_VALUES_H_ */

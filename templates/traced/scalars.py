@@ -109,8 +109,16 @@ def _real(value):
 def _read_real(kernel, i, value, expected="float", most=float("inf")):
     number = _convert(kernel, i, _real, value, expected)
     if most < abs(number) < float("inf"):
-        _fail_range(kernel, i, expected, _operator.index(value) if isinstance(value, int) else number)
+        _fail_range(kernel, i, expected, _whole(value, number))
     return number
+
+
+def _whole(value, number):
+    """The integer of a value that is one, else the number."""
+    try:
+        return _operator.index(value)
+    except TypeError:
+        return number
 
 
 def _read_truth(kernel, i, value):
@@ -176,6 +184,8 @@ def _plain(kernel, i, value):
     """Converts to an int, a float or a bool; other objects are returned unchanged."""
     if isinstance(value, (bool, int, float, str, bytes, _TRACED)):
         return value
+    if isinstance(value, _np.bool_):
+        return bool(value)
     for convert in _operator.index, float:
         try:
             return convert(value)

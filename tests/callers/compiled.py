@@ -77,9 +77,10 @@ def compiles(values):
     """Returns whether a compiler accepts the scalars of mix()."""
     kinds = {"by": float, "times": int, "also": bool, "sizes": list, "mode": str}
     wrong = [k for k, v in values.items() if k in kinds and v is not None and type(v) is not kinds[k]]
-    has_all = values.get("times") is not None and "by" in values
-    fits = has_all and -(1 << 63) <= values["times"] < 1 << 63
-    return fits and not wrong and all(type(item) is int for item in values.get("sizes") or [])
+    if wrong or values.get("times") is None or "by" not in values:
+        return False
+    fits = -(1 << 63) <= values["times"] < 1 << 63
+    return fits and all(type(item) is int for item in values.get("sizes") or [])
 
 
 def mixed_of(args, keywords):
@@ -113,7 +114,7 @@ def compiled(file):
             library.call_mix(ctypes.byref(given), made.ctypes, ctypes.c_size_t(made.nbytes), text, len(text))
         else:
             tiny, x, made = args
-            if not -128 <= tiny < 128:
+            if type(tiny) is not int or not -128 <= tiny < 128:
                 raise Skipped
             given = ctypes.byref(lent_of(x)), ctypes.byref(lent_of(made))
             library.call_fill(ctypes.c_int8(tiny), *given, text, len(text))

@@ -36,6 +36,25 @@ def frozen(array):
     return array
 
 
+class Lost:
+    """A number whose conversions fail."""
+
+    def __index__(self):
+        raise KeyError("lost")
+
+    __float__ = __index__
+
+
+class Kept:
+    """A tensor that is not exported."""
+
+    def __dlpack__(self, **keywords):
+        raise KeyError("kept")
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+
 def overlapping(kernel):
     y = array(12)
     return kernel(3, y[:8], y[4:])
@@ -44,6 +63,7 @@ def overlapping(kernel):
 def call_of(text):
     """The kernel, arguments and keywords of a call, with new arrays."""
     names = {"array": array, "frozen": frozen, "Elsewhere": Elsewhere, "Graded": Graded, "overlapping": overlapping}
+    names.update(np=np, Lost=Lost, Kept=Kept, INFINITY=float("inf"))
     names.update(X=array(3, 8), W=array(8), P=array(2, 4, dtype="int32"))
     for kernel in PARAMETERS:
         names[kernel] = lambda *args, kernel=kernel, **keywords: (kernel, args, keywords)

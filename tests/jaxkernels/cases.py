@@ -96,8 +96,8 @@ NUMBERS = [
 ]
 FILLED = [
     (np.uint64, (-1, 1 << 64, 1.5, True, HUGE, np.int64(-1), np.float32(1))),
-    (bool, (2, -1, 1.5, np.bool_(True), "a")),
-    (np.int8, (128, -129, 1.5, True)),
+    (bool, (2, -1, 1.5, np.float32(1), "a")),
+    (np.int8, (128, -129, 1.5, True, np.bool_(True))),
     (np.int64, (1 << 63, 1.5)),
     (np.float64, (1 << 2000, "a")),
     (np.int16, (1,)),
@@ -110,7 +110,7 @@ WORDS = {
     "tiny": (300, -129, 1.5, True, None, LARGE, Bad(), -HUGE, np.uint64(1 << 63), Lost()),
     "maybe": (1.5, LARGE, "a", Bad(), np.float32(1), HUGE, 1 << 1023, (1 << 1023) - 1),
     "exact": (1, None, "a", np.int64(1)),
-    "half": (1e300, -1e300, "a", 1 << 2000, "1", np.float64(1e300)),
+    "half": (1e300, -1e300, "a", 1 << 2000, "1", np.float64(1e300), np.uint64(1 << 63)),
 }
 OTHERS = [
     ("axpy", (1.0, F4, ones(5, dtype=FLOAT)), {}),
@@ -142,6 +142,7 @@ FINE = [
     ("filled", (ones(2, dtype=np.uint64), np.uint64(1 << 63)), {}),
     ("words", (ones(3, 4, dtype=FLOAT), [1, 5]), {"mode": Text("sum")}),
     ("filled", (ones(2, dtype=bool), 1), {}),
+    ("filled", (ones(2, dtype=bool), np.bool_(True)), {}),
     ("filled", (ones(2, dtype=np.float64), np.float32(2)), {}),
     ("ramp", (True,), {}),
     ("ramp", (np.int8(3),), {}),

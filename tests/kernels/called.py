@@ -100,6 +100,15 @@ def test_scalars():
     raises(OverflowError, "numbers(): argument 'a' (2nd): bool cannot represent 2", k.numbers, np.ones(3, bool), 2)
     raises(TypeError, "numbers(): argument 'a' (2nd): expected int16, got float", k.numbers, np.ones(3, np.int16), 1.5)
     assert k.numbers(np.ones(3, np.uint64), np.uint64(2**63)) == (0, 3)
+    assert k.numbers(np.ones(3, bool), np.bool_(True)) == (False, 3)
+    assert k.numbers(np.ones(3, bool), np.bool_(False)) == (True, 3)
+    text = "numbers(): argument 'a' (2nd): expected int16, got bool"
+    raises(TypeError, text, k.numbers, np.ones(3, np.int16), np.bool_(True))
+    text = "numbers(): argument 'a' (2nd): expected bool, got float32"
+    raises(TypeError, text, k.numbers, np.ones(3, bool), np.float32(1))
+    text = "copies(): argument 'half' (3rd): float16 cannot represent 65536"
+    raises(OverflowError, text, k.copies, x23, 1, np.int32(65536))
+    raises(OverflowError, text + ".0", k.copies, x23, 1, np.array(65536.0))
     text = "numbers(): argument 'a' (2nd): uint64 cannot represent -1"
     raises(OverflowError, text, k.numbers, np.ones(3, np.uint64), np.int64(-1))
     text = "copies(): argument 'at' (2nd): expected uint64, got float32"

@@ -235,7 +235,7 @@ var cppMistakes = map[string]mistake{
 	"floats are cut":               {"dlpackgen_represents_real(dtype, value) ||", "value == value ||"},
 	"integers are cut":             {"!represents(number, dtype) && overflows(site, dtype)", "false"},
 	"signs are dropped":            {"if (negative) dlpackgen_put(&message, \"-\");", ""},
-	"numbers are of any kind":      {"number.kind() == Number::Kind::real || (is_truth && !is_bool)", "false"},
+	"numbers are of any kind":      {"is_real || (is_truth && dtype.code != kDLBool)", "false"},
 	"integers without a sign":      {"return dtype.code == kDLUInt && dtype.bits == 64;", "return true;"},
 	"every class is the same":      {"class_ = \"OverflowError\";", ""},
 	"results are not aligned":      {"static constexpr std::align_val_t alignment{64};", "static constexpr std::align_val_t alignment{16};"},

@@ -140,7 +140,14 @@ def mistakes():
     rejects("pick", [x], [(FLOAT, 1)], INIT, at=[1, 2], weights="x")
 
 
+def complex_tensors():
+    """ONNX Runtime has none."""
+    nodes, x = [node("affine", "acme", ["x"], ["y"])], [("x", 14, 1)]
+    assert "complex64" in str(raised(lambda: session(nodes, x, [("y", 14, 1)])))
+
+
 values()
+complex_tensors()
 chained()
 mistakes()
 print(f"{count} tests, onnxruntime {ort.__version__}")

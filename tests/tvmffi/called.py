@@ -389,6 +389,10 @@ def test_torch():
     assert (a == 4).all()
     out = torch.empty(2, 3)
     assert t.copies(a.T.contiguous().T, out=out)[0] is out and (out == 4).all()
+    real = torch.tensor([1.0, 3.0])
+    negated = torch._neg_view(real)
+    assert negated.is_neg() and torch.equal(raw.pair(negated)[0], raw.pair(real)[0]), "its bit is lost"
+    assert torch.equal(raw.pair(negated.resolve_neg())[0], raw.pair(-real)[0])
     want = outcome(k.scale, torch.ones(2, 2, dtype=torch.int64))
     assert outcome(raw.scale, torch.ones(2, 2, dtype=torch.int64)) == want
     import gc

@@ -25,7 +25,7 @@ var Target = emit.Target{
 
 // limits lists the features of a kernel that ONNX Runtime does not support.
 func limits(k *contract.Kernel) []string {
-	all := emit.WithoutGradients(k)
+	all := slices.Concat(emit.WithoutGradients(k), emit.WithoutDTypes(k, "ONNX Runtime", supports))
 	isReal := func(p contract.Param) bool { return p.Kind == contract.Float || p.Kind == contract.Floats }
 	if slices.ContainsFunc(k.Args, isReal) {
 		all = append(all, "floats of nodes have 32 bits")

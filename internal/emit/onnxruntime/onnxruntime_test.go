@@ -62,6 +62,15 @@ func TestInexpressibleKernels(t *testing.T) {
 	}
 }
 
+func TestDTypesThatONNXRuntimeLacksAreLimits(t *testing.T) {
+	x := tensor("x", func(p *contract.Param) {
+		p.Types = []spec.DType{{Name: "float32"}, {Name: "complex64"}, {Name: "complex128"}, {Name: "int4"}}
+	})
+	k := contract.Kernel{Name: "f", Args: []contract.Param{x}, Results: []contract.Param{x},
+		Devices: []contract.Device{{Name: "kDLCPU", Value: 1}}}
+	assert.Equal(t, []string{"ONNX Runtime has no complex64, complex128 or int4"}, limits(&k))
+}
+
 // The host's description has a constant for each supported dtype.
 func TestTypesAreTheHosts(t *testing.T) {
 	declared := map[string]bool{}

@@ -2,10 +2,12 @@ package python
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 // literal returns a default in C. It returns "" without a default and for None.
@@ -128,7 +130,8 @@ func (w *wrapper) variable(i int, p contract.Param, at, integer, real string) {
 	plain := fmt.Sprintf("plain_%d_", i)
 	w.v.Locals = append(w.v.Locals, fmt.Sprintf("PyObject* %s = NULL;", plain))
 	w.v.Release = append(w.v.Release, fmt.Sprintf("Py_XDECREF(%s);", plain))
-	w.before("if (dlpackgen_make_plain(&call_, %d, %s, &%s)) goto done;", i, at, plain)
+	maybeBool := slices.ContainsFunc(v.Types, func(d spec.DType) bool { return d.Code == "kDLBool" })
+	w.before("if (dlpackgen_make_plain(&call_, %d, %s, %d, &%s)) goto done;", i, at, btoi(maybeBool), plain)
 	w.after("if (%s) {", plain)
 	w.after("  int failed_ = 0;")
 	w.after("  switch (dlpackgen_dtype_of(&call_.arguments[%d].tensor)) {", v.Arg)

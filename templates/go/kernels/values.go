@@ -154,13 +154,15 @@ func (n Number) checked(s *site, t dlpack.Tensor, types []dlpack.DataType) error
 }
 
 func (n Number) fits(s *site, dtype dlpack.DataType) error {
-	isFloat := dtype.Code == dlpack.CodeFloat || dtype.Code == dlpack.CodeBFloat
+	isReal := dtype.Code == dlpack.CodeFloat || dtype.Code == dlpack.CodeBFloat
 	switch {
-	case isFloat:
+	case isReal && n.kind == float:
 		return fitsFloat(s, dtype, n.real)
-	case n.kind == float || (n.kind == truth && dtype.Code != dlpack.CodeBool):
+	case isReal && representsFloat(dtype, n.real):
+		return nil
+	case !isReal && (n.kind == float || (n.kind == truth && dtype.Code != dlpack.CodeBool)):
 		return s.fail("TypeError", fmt.Sprintf("expected %v, got %s", dtype, n.kind))
-	case !n.within(dtype):
+	case isReal || !n.within(dtype):
 		return s.fail("OverflowError", fmt.Sprintf("%v cannot represent %v", dtype, n))
 	}
 	return nil
@@ -182,6 +184,13 @@ func (n Number) within(dtype dlpack.DataType) bool {
 
 // fitsFloat checks a float against the largest number of its dtype.
 func fitsFloat(s *site, dtype dlpack.DataType, value float64) error {
+	if representsFloat(dtype, value) {
+		return nil
+	}
+	return s.fail("OverflowError", fmt.Sprintf("%v cannot represent %s", dtype, digits(value)))
+}
+
+func representsFloat(dtype dlpack.DataType, value float64) bool {
 	largest := math.MaxFloat64
 	switch {
 	case dtype.Code == dlpack.CodeBFloat:
@@ -191,10 +200,7 @@ func fitsFloat(s *site, dtype dlpack.DataType, value float64) error {
 	case dtype.Bits == 32:
 		largest = math.MaxFloat32
 	}
-	if math.IsInf(value, 0) || math.IsNaN(value) || math.Abs(value) <= largest {
-		return nil
-	}
-	return s.fail("OverflowError", fmt.Sprintf("%v cannot represent %s", dtype, digits(value)))
+	return math.IsInf(value, 0) || math.IsNaN(value) || math.Abs(value) <= largest
 }
 
 // textOf returns the bytes of a text, which has no terminating NUL.

@@ -149,11 +149,17 @@ DLPACKGEN_VALUE int dlpackgen_not_so(const struct dlpackgen_call* call, int i) {
 
 /* Converts a scalar that has the dtype of a tensor to an int, a float or a bool; an object that is
  * not a number is unchanged. The tensors are read afterwards, and reading the result runs no code
- * that could change them. */
-DLPACKGEN_VALUE int dlpackgen_make_plain(const struct dlpackgen_call* call, int i, PyObject* value, PyObject** plain) {
+ * that could change them. `maybe_bool`: the dtype may be bool. */
+DLPACKGEN_VALUE int dlpackgen_make_plain(const struct dlpackgen_call* call, int i, PyObject* value, int maybe_bool,
+                                         PyObject** plain) {
   if (!value) return 0;
   if (!dlpackgen_is_plain(value) && PyIndex_Check(value)) *plain = PyNumber_Index(value);
   if (PyErr_Occurred() && dlpackgen_not_so(call, i)) return -1;
+  if (!*plain && !dlpackgen_is_plain(value) && maybe_bool) {
+    const int truth = dlpackgen_bool_of(call, i, value);
+    if (truth < 0) return -1;
+    if (truth < 2) *plain = PyBool_FromLong(truth);
+  }
   if (!*plain && !dlpackgen_is_plain(value)) {
     const double real = PyFloat_AsDouble(value);
     if (real != -1 || !PyErr_Occurred()) *plain = PyFloat_FromDouble(real);
@@ -209,7 +215,9 @@ DLPACKGEN_VALUE int dlpackgen_read_within(struct dlpackgen_call* call, int i, Py
                                           double most, double* number) {
   if (dlpackgen_read_real(call, i, value, dtype, number)) return -1;
   if (*number != *number || *number - *number != 0 || (*number <= most && *number >= -most)) return 0;
-  PyObject* const read = PyLong_Check(value) ? Py_NewRef(value) : PyFloat_FromDouble(*number);
+  PyObject* read = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;
+  if (PyErr_Occurred() && dlpackgen_not_so(call, i)) return -1;
+  if (!read) read = PyFloat_FromDouble(*number);
   if (read) dlpackgen_out_of_range(call, i, dtype, read);
   Py_XDECREF(read);
   return -1;

@@ -246,7 +246,10 @@ static void number_calls() {
   wrong(shorts, -32769, "OverflowError", "int16 cannot represent -32769");
   wrong(longs, -1, "OverflowError", "uint64 cannot represent -1");
   wrong(shorts, UINT64_MAX, "OverflowError", "int16 cannot represent 18446744073709551615");
-  wrong(half, 65505, "OverflowError", "float16 cannot represent 65505.0");
+  wrong(half, 65505, "OverflowError", "float16 cannot represent 65505");
+  wrong(half, INT64_MIN, "OverflowError", "float16 cannot represent -9223372036854775808");
+  wrong(half, UINT64_MAX, "OverflowError", "float16 cannot represent 18446744073709551615");
+  wrong(half, 65505.0, "OverflowError", "float16 cannot represent 65505.0");
   wrong(half, 1e300, "OverflowError", "float16 cannot represent 1e+300");
   wrong(shorts, 1.0, "TypeError", "expected int16, got float");
   wrong(truths, 2, "OverflowError", "bool cannot represent 2");

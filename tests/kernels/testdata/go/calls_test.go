@@ -338,17 +338,19 @@ func TestNumbers(t *testing.T) {
 		x dlpack.Tensor
 		a kernels.Number
 	}{
-		"OverflowError: int16 cannot represent 32768":     {of[int16](3), kernels.Int(32768)},
-		"OverflowError: int16 cannot represent -32769":    {of[int16](3), kernels.Int(-32769)},
-		"OverflowError: uint64 cannot represent -1":       {of[uint64](3), kernels.Int(-1)},
-		"OverflowError: float16 cannot represent 65505.0": {half, kernels.Float(65505)},
-		"OverflowError: float16 cannot represent 1e+300":  {half, kernels.Float(1e300)},
-		"TypeError: expected int16, got float":            {of[int16](3), kernels.Float(1)},
-		"OverflowError: bool cannot represent 2":          {of[bool](3), kernels.Int(2)},
-		"OverflowError: bool cannot represent -1":         {of[bool](3), kernels.Int(-1)},
-		"TypeError: expected bool, got float":             {of[bool](3), kernels.Float(1)},
-		"TypeError: expected int16, got bool":             {of[int16](3), kernels.Bool(true)},
-		"TypeError: it is missing":                        {half, kernels.Number{}},
+		"OverflowError: int16 cannot represent 32768":                  {of[int16](3), kernels.Int(32768)},
+		"OverflowError: int16 cannot represent -32769":                 {of[int16](3), kernels.Int(-32769)},
+		"OverflowError: uint64 cannot represent -1":                    {of[uint64](3), kernels.Int(-1)},
+		"OverflowError: float16 cannot represent 65505.0":              {half, kernels.Float(65505)},
+		"OverflowError: float16 cannot represent 65505":                {half, kernels.Int(65505)},
+		"OverflowError: float16 cannot represent 18446744073709551615": {half, kernels.Uint(math.MaxUint64)},
+		"OverflowError: float16 cannot represent 1e+300":               {half, kernels.Float(1e300)},
+		"TypeError: expected int16, got float":                         {of[int16](3), kernels.Float(1)},
+		"OverflowError: bool cannot represent 2":                       {of[bool](3), kernels.Int(2)},
+		"OverflowError: bool cannot represent -1":                      {of[bool](3), kernels.Int(-1)},
+		"TypeError: expected bool, got float":                          {of[bool](3), kernels.Float(1)},
+		"TypeError: expected int16, got bool":                          {of[int16](3), kernels.Bool(true)},
+		"TypeError: it is missing":                                     {half, kernels.Number{}},
 	} {
 		class, text, _ := strings.Cut(want, ": ")
 		_, _, err := kernels.Numbers(call.x, call.a, o)
