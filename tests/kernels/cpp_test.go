@@ -234,6 +234,7 @@ var cppMistakes = map[string]mistake{
 	"empty lists are None":         {"first_(first != nullptr ? first : &nothing)", "first_(first)"},
 	"floats are cut":               {"dlpackgen_represents_real(dtype, value) ||", "value == value ||"},
 	"integers are cut":             {"!represents(number, dtype) && overflows(site, dtype)", "false"},
+	"integers need not fit floats": {"return dlpackgen_represents_real(dtype, number.raw().real);", "return true;"},
 	"signs are dropped":            {"if (negative) dlpackgen_put(&message, \"-\");", ""},
 	"numbers are of any kind":      {"is_real || (is_truth && dtype.code != kDLBool)", "false"},
 	"integers without a sign":      {"return dtype.code == kDLUInt && dtype.bits == 64;", "return true;"},

@@ -96,6 +96,8 @@ func TestPythonSanitized(t *testing.T) {
 
 // pythonMistakes are in the module's own C; for the base, see tests/python.
 var pythonMistakes = map[string]mistake{
+	"bools of NumPy are floats":   {"if (truth < 2) *plain", "if (truth < 0) *plain"},
+	"integers are floats":         {"PyObject* read = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;", "PyObject* read = NULL;"},
 	"integers are cut":            {"if (*number >= (is_signed ? -above : 0) && *number < above) return 0;", "return 0;"},
 	"floats are cut":              {"*number - *number != 0 || (*number <= most && *number >= -most)", "1"},
 	"texts end at a NUL":          {"if (strlen(*text) == (size_t)length) return 0;", "return 0;"},
