@@ -388,6 +388,16 @@ def test_the_sentences_are_those_of_modules():
         assert ours[0] is theirs[0] or (ours[0], theirs[0]) == (ValueError, OverflowError), (ours, theirs)
 
 
+def test_what_pytorch_converts():
+    x = torch.ones(3, 4)
+    call = lambda tiny: [made.tolist() for made in ops.words(x, [1, 5], tiny=tiny)]  # noqa: E731
+    assert call(numpy.float16(1.5)) == call(True) == call(1) != call(2)
+    raises(RuntimeError, "Expected a value of type 'number'", ops.axpy, numpy.float32(1), SHARED, torch.ones(4))
+    y = torch.ones(4)
+    ops.axpy(numpy.float64(2), SHARED, y)
+    assert y.tolist() == [3.0] * 4
+
+
 def test_scalars_above_int64():
     y = torch.ones(4)
     ops.axpy((1 << 64) - 1, torch.ones(4), y)
