@@ -76,6 +76,20 @@ func TestMutantsAreReported(t *testing.T) {
 	}
 }
 
+// Each mutant also changes our headers, which replace those that are not installed.
+func TestMutantsChangeOurHeaders(t *testing.T) {
+	t.Parallel()
+	for _, in := range inputs {
+		text, err := os.ReadFile(ours(t, in.release))
+		require.NoError(t, err)
+		for _, m := range mutants {
+			if m.only == "" || m.only == in.release {
+				mutate(t, string(text), m)
+			}
+		}
+	}
+}
+
 // report compiles C++ with two compilers, because their debug information about types differs only
 // there.
 func report(t *testing.T, text, release string, m mutant) {
