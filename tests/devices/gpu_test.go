@@ -131,7 +131,7 @@ func TestTheScriptForGPUsIsRehearsed(t *testing.T) {
 		FindAllStringSubmatch(out, -1) {
 		skipped = append(skipped, m[1])
 	}
-	assert.Equal(t, onGPUsAlone, skipped, out)
+	assert.ElementsMatch(t, onGPUsAlone, skipped, out)
 	assert.NotRegexp(t, `(?m)^skip \w+: (?:[^a]|a[^ ])`, out, "nothing else is missing here")
 	assert.Contains(t, out, "ok calls_beside_tvm_ffi ")
 	assert.Contains(t, out, "ok conformance 23 checks, 0 failed\n")
