@@ -248,9 +248,14 @@ DLPACKGEN_PART inline int dlpackgen_jax_mask(struct dlpackgen_jax_call* call, in
   return DLPACKGEN_STATUS_OK;
 }
 
-DLPACKGEN_PART inline int dlpackgen_jax_end(struct dlpackgen_jax_call* call, int64_t arguments, int64_t results) {
-  if (DLPACKGEN_RARE(arguments != call->frame->args.size)) return dlpackgen_jax_foreign(call, "too many arguments");
-  if (DLPACKGEN_RARE(results != call->frame->rets.size)) return dlpackgen_jax_foreign(call, "too many results");
+/* Compares the numbers of arguments and results. Kernels without optional arguments do so first: a
+ * compiler then drops the comparisons for each of them. */
+DLPACKGEN_PART inline int dlpackgen_jax_counts(struct dlpackgen_jax_call* call, int64_t arguments, int64_t results) {
+  const int64_t passed = call->frame->args.size, made = call->frame->rets.size;
+  if (DLPACKGEN_RARE(passed != arguments))
+    return dlpackgen_jax_foreign(call, passed < arguments ? "too few arguments" : "too many arguments");
+  if (DLPACKGEN_RARE(made != results))
+    return dlpackgen_jax_foreign(call, made < results ? "too few results" : "too many results");
   return DLPACKGEN_STATUS_OK;
 }
 

@@ -413,6 +413,7 @@ def test_foreign_calls_are_rejected():
     wrong = [jax.ShapeDtypeStruct((3, 9), jnp.float64), two[1]]
     raises(FAILURE, "rms_norm(): argument 'y' (5th): expected 8 in dimension 1, got 9", call, wrong, x, W, **good)
     raises(FAILURE, "argument 'weight' (2nd): expected n = 8", call, two, x, W[:7], **good)
+    raises(FAILURE, "argument 'weight' (2nd): expected 1 dimension, got 2", call, two, x, W[None], **good)
     sizes, none = np.array([1, 5]), np.zeros(0)
     good = {"?": np.int64(0), "sizes": sizes, "scales": none, "mode": "clip\0", "maybe": np.int64(0), "exact": True}
     two = [jax.ShapeDtypeStruct((5, 3), jnp.float32), jax.ShapeDtypeStruct((12, 1), jnp.int64)]

@@ -162,9 +162,9 @@ const described, mistakes = "described.py", "mistakes.py"
 var inC = map[string]mutant{
 	"strides begin at the other end": {"const int32_t at = is_column_major ? i : ndim - 1 - i;",
 		"const int32_t at = is_column_major ? ndim - 1 - i : i;", described, "test_layouts"},
-	"surplus arguments are ignored": {"arguments != call->frame->args.size", "0", described,
+	"surplus arguments are ignored": {"passed != arguments", "0", described,
 		"test_foreign_calls_are_rejected"},
-	"surplus results are ignored": {"results != call->frame->rets.size", "0", described,
+	"surplus results are ignored": {"made != results", "0", described,
 		"test_foreign_calls_are_rejected"},
 	"attributes are not counted": {"call->frame->attrs.size != attributes", "0", described,
 		"test_foreign_calls_are_rejected"},

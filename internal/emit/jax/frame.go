@@ -20,9 +20,13 @@ type reader struct {
 func reads(k *contract.Kernel) []string {
 	r := &reader{k: k}
 	places := attributes(k)
-	if _, masked := places[maskName]; masked {
+	_, masked := places[maskName]
+	if masked {
 		r.lines = append(r.lines, "int64_t mask_ = 0;")
 		r.try("dlpackgen_jax_mask(call_, &mask_)")
+	} else {
+		arguments, results := counts(k)
+		r.try("dlpackgen_jax_counts(call_, %d, %d)", arguments, results)
 	}
 	for i, p := range k.Args {
 		r.argument(i, p, places[p.Name])
@@ -37,7 +41,25 @@ func reads(k *contract.Kernel) []string {
 			})
 		}
 	}
+	if masked {
+		r.try("dlpackgen_jax_counts(call_, arguments_, results_)")
+	}
 	return r.lines
+}
+
+// counts returns the numbers of a call's arguments and results; written arguments are both.
+func counts(k *contract.Kernel) (arguments, results int) {
+	results = len(k.Results)
+	for _, p := range k.Args {
+		if p.Kind != contract.Tensor {
+			continue
+		}
+		arguments++
+		if p.Writes() {
+			results++
+		}
+	}
+	return arguments, results
 }
 
 // try adds a call that may fail.
