@@ -283,14 +283,15 @@ func browse(t *testing.T, html string, pages map[string][]byte) {
 	assert.Equal(t, len(questions), answered, "the search of a page on the disk answers each question")
 }
 
-// keep copies pictures to .cache/site. A process does so, because Go's cache takes each file that a
-// test opens for an input.
+// keep copies pictures to .cache/site. Processes do so, because Go's cache takes each file and folder
+// that a test opens for an input.
 func keep(t *testing.T, pictures string) {
 	t.Helper()
 	to := filepath.Join(golden.Root(t), ".cache/site/pictures")
-	require.NoError(t, os.MkdirAll(to, 0o755))
-	out, err := exec.Command("cp", "-r", pictures+"/.", to).CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	for _, argv := range [][]string{{"mkdir", "-p", to}, {"cp", "-r", pictures + "/.", to}} {
+		out, err := exec.Command(argv[0], argv[1:]...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
 	t.Log("pictures:", to)
 }
 
