@@ -283,8 +283,8 @@ func browse(t *testing.T, html string, pages map[string][]byte) {
 	assert.Equal(t, len(questions), answered, "the search of a page on the disk answers each question")
 }
 
-// keep copies pictures to .cache/site. Processes do so, because Go's cache takes each file and folder
-// that a test opens for an input.
+// keep copies pictures to .cache/site. Processes do so, because Go's cache takes each file and
+// folder that a test opens for an input.
 func keep(t *testing.T, pictures string) {
 	t.Helper()
 	to := filepath.Join(golden.Root(t), ".cache/site/pictures")

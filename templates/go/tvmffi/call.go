@@ -58,15 +58,15 @@ const few = C.dlp_00000000_FEW
 var _ = [1]struct{}{}[unsafe.Sizeof(Value{})-C.sizeof_struct_dlp_00000000_value+
 	unsafe.Offsetof(Value{}.bits)-C.dlp_00000000_BITS]
 
-// onStack returns p, and leaves the memory at p on the stack. C reads it before it calls anything:
-// a callback can move the stack.
+// onStack returns p without making the compiler place the memory at p on the heap. C reads it
+// before it calls anything, because a callback can move the stack.
 func onStack(p unsafe.Pointer) unsafe.Pointer {
 	number := uintptr(p)
 	return *(*unsafe.Pointer)(unsafe.Pointer(&number))
 }
 
-// escape makes the compiler place the arguments' memory on the heap: stacks move, and C has the
-// addresses as numbers.
+// escape makes the compiler place the memory that arguments point to on the heap: stacks move, and
+// C has the addresses as numbers.
 func escape(args []Value) {
 	if never {
 		for i := range args {

@@ -58,7 +58,7 @@ enum {
   dlp_00000000_BITS = offsetof(struct dlp_00000000_value, bits) /* compared with Go */
 };
 
-/* Returns the kind. */
+/* Packs a value, and returns its kind. */
 static inline uint32_t dlp_00000000_pack(struct dlp_00000000_packed* args, const struct dlp_00000000_value* values,
                                          int i) {
   const struct dlp_00000000_packed packed = {values[i].index, 0, values[i].bits};

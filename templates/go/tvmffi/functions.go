@@ -29,7 +29,7 @@ func Global(name string) (*Func, error) {
 	return wrapFunc(name, &reply)
 }
 
-// taken converts a function object to a Func, and takes over its reference.
+// wrapFunc converts a function object to a Func, and takes over its reference.
 func wrapFunc(name string, reply *C.struct_dlp_00000000_reply) (*Func, error) {
 	v, err := finish(*reply)
 	if err != nil {

@@ -60,7 +60,7 @@ enum {
   dlp_59225070_BITS = offsetof(struct dlp_59225070_value, bits) /* compared with Go */
 };
 
-/* Returns the kind. */
+/* Packs a value, and returns its kind. */
 static inline uint32_t dlp_59225070_pack(struct dlp_59225070_packed* args, const struct dlp_59225070_value* values,
                                          int i) {
   const struct dlp_59225070_packed packed = {values[i].index, 0, values[i].bits};
