@@ -160,10 +160,18 @@ func TestFormerNamesAreNamedAnew(t *testing.T) {
 		{"returns: ", "gives: ", "returns"},
 		{"  aliases: ", "  handles: ", "aliases"},
 		{"  table: cuda ", "  table: cuda\n  refused: [0] ", "rejected"},
+		{"  table: cuda ", "  refused: [0] ", "rejected"},
 		{"implementation: cuda ", "implementation: streams ", "cuda"},
 		{"implementation: cuda ", "implementation: ordinals ", "hip"},
 		{"implementation: cuda ", "implementation: levelzero ", "level_zero"},
 		{"implementation: cuda ", "implementation: vendor ", "custom"},
+		{"kind: invalid_device,", "kind: bad_device,", "invalid_device"},
+		{"kind: invalid_stream,", "kind: bad_stream,", "invalid_stream"},
+		{"kind: driver_error,", "kind: driver,", "driver_error"},
+		{"kind: shutting_down,", "kind: ended,", "shutting_down"},
+		{"kind: device_lost,", "kind: lost,", "device_lost"},
+		{"kind: driver_too_old,", "kind: old_driver,", "driver_too_old"},
+		{"kind: driver_stub,", "kind: stub,", "driver_stub"},
 	} {
 		text := strings.Replace(withReturns(t), c.old, c.fresh, 1)
 		require.NotEqual(t, withReturns(t), text, c.old)

@@ -47,6 +47,9 @@ var (
 		"result": "status_type", "oldest": "min_version"}
 	renamedImplementations = map[string]string{"vendor": Custom, "streams": "cuda", "ordinals": "hip",
 		"levelzero": "level_zero"}
+	renamedKinds = map[string]string{"bad_device": "invalid_device", "bad_stream": "invalid_stream",
+		"driver": "driver_error", "ended": "shutting_down", "lost": "device_lost", "old_driver": "driver_too_old",
+		"stub": "driver_stub"}
 )
 
 // Decode reads a description, and adds all findings to the list. The description is nil if one of
@@ -346,7 +349,7 @@ func decodeError(e yaml.Entry) Error {
 	m := e.Value.Map("error " + r.Name)
 	r.Value = number(m.Require("value"), "value", math.MinInt32, math.MaxInt32)
 	if v := m.Require("kind"); v != nil {
-		r.Kind = v.OneOf("kind", Kinds)
+		r.Kind = v.OneOfRenamed("kind", Kinds, renamedKinds)
 	}
 	r.Text = form(m.Require("text"), "text", sentence)
 	m.Close()

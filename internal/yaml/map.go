@@ -258,12 +258,12 @@ func (m *Map) Missed(key string) {
 	m.missed[key] = m.node.doc.diags.Len()
 }
 
-// Misspells reports whether the mapping lacks a key, and has another one that seems to be meant and
-// is none of the valid keys.
+// Misspells reports whether the mapping lacks a key, and has its old name or another key that seems
+// to be meant and is none of the valid keys.
 func (m *Map) Misspells(key string, valid []string) bool {
-	return m.find(key) == nil && slices.ContainsFunc(m.node.Entries, func(e Entry) bool {
+	return m.find(key) == nil && (m.hasFormer(key) || slices.ContainsFunc(m.node.Entries, func(e Entry) bool {
 		return !slices.Contains(valid, e.Key.Value) && diag.Nearest(e.Key.Value, valid) == key
-	})
+	}))
 }
 
 // hasFormer reports whether the mapping has an old name of the key.
