@@ -315,9 +315,18 @@ func (d *decoder) checkOnly(cfg *Config) {
 		finding := diag.Diagnostic{Severity: diag.Error, Code: "unknown-target",
 			Text: fmt.Sprintf("there is no target %q", name)}
 		finding.Hint = cmp.Or(diag.DidYouMean(name, known), "the targets are "+strings.Join(known, ", "))
-		if slices.Contains(d.table.Names(), name) {
+		row := slices.IndexFunc(d.table.Rows, func(t emit.Target) bool { return t.Name == name })
+		switch {
+		case row < 0:
+		case d.file == "":
+			finding.Text = fmt.Sprintf("target %q needs a config", name)
+			finding.Hint = fmt.Sprintf("write a %s with `%s: {}` under targets; `dlpackgen init` writes the rest", File, name)
+		default:
 			finding.Text = fmt.Sprintf("%s has no target %q", d.file, name)
-			finding.Hint = fmt.Sprintf("add `%s: {}` to its targets, or ignore it with --no-config", name)
+			finding.Hint = fmt.Sprintf("add `%s: {}` to its targets", name)
+			if !d.table.Rows[row].OnRequest {
+				finding.Hint += ", or ignore it with --no-config"
+			}
 		}
 		d.diags.Add(finding)
 	}
