@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -78,6 +79,11 @@ func TestDocsNameEveryCommandAndFlag(t *testing.T) {
 		assert.Contains(t, string(doc), "| `"+state.String()+"` |")
 	}
 	for _, target := range targets.All() {
+		if target.Interface != "" {
+			oneLine := strings.Join(strings.Fields(string(doc)), " ")
+			assert.True(t, strings.Contains(oneLine, fmt.Sprintf("`%s` of `%s`", path.Base(target.Interface), target.Name)),
+				target.Name)
+		}
 		for _, o := range target.Options {
 			assert.Contains(t, string(doc), "    "+o.Name+": ", target.Name)
 		}

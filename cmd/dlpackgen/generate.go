@@ -5,10 +5,12 @@ import (
 	"os"
 	"regexp"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/targets"
 	"github.com/dlpackgen/dlpackgen/internal/tree"
 )
 
@@ -31,8 +33,8 @@ func (a *app) generate() *cobra.Command {
 		Long: "Write the files of every target in the config, and delete files that are no longer planned.\n" +
 			"Files that are up to date keep their time. Everything is rendered first: after an error,\n" +
 			"nothing is written. A file that was edited by hand stops the run before it writes anything.\n\n" +
-			"--out - prints the interface file of one target instead; it needs --only with a target\n" +
-			"that has one: c, python, or cpp with single: true.\n\n" +
+			"--out - prints the interface file of one target instead. It needs --only with one of these:\n" +
+			interfaces() + ".\n\n" +
 			"./... means every dlpackgen.yaml below this folder, each with its own lock. They run side by\n" +
 			"side, and a failed one does not stop the others.",
 		Example: "  dlpackgen generate\n" +
@@ -142,7 +144,7 @@ func quietFlag(cmd *cobra.Command) *bool {
 func (a *app) printHeader(f *generateFlags, j *job) error {
 	if len(f.only) != 1 || f.depfile != "" || f.stamp != "" {
 		return cannot("usage", "--only c --out -",
-			"--out - prints one header: it needs --only c, or another target, and has no depfile and no stamp")
+			"--out - prints the interface file of one target: it needs --only with one name, and no --depfile or --stamp")
 	}
 	made, err := j.render("")
 	if err != nil {
@@ -150,11 +152,30 @@ func (a *app) printHeader(f *generateFlags, j *job) error {
 	}
 	files := made[0].Files
 	i := slices.IndexFunc(files, func(f emit.File) bool { return f.Main })
-	if i < 0 {
-		return cannot("usage", "--only c --out -", "target %s has no one interface file to print", f.only[0])
+	switch t := j.config.Selected[0]; {
+	case i < 0 && t.Interface != "":
+		hint := fmt.Sprintf("write `%s: {%s: true}` in a config, under targets", t.Name, t.Single)
+		return cannot("usage", hint, "target %s has an interface file only with %s: true", t.Name, t.Single)
+	case i < 0:
+		return cannot("usage", "these targets have one: "+interfaces(), "target %s has no interface file", t.Name)
 	}
 	_, err = a.stdout.Write(files[i].Data)
 	return err
+}
+
+// interfaces lists the targets that have an interface file.
+func interfaces() string {
+	var all []string
+	for _, t := range targets.All() {
+		switch {
+		case t.Interface == "":
+		case t.Single != "":
+			all = append(all, t.Name+" with "+t.Single+": true")
+		default:
+			all = append(all, t.Name)
+		}
+	}
+	return strings.Join(all, ", ")
 }
 
 // done reports what a run did to each file of a config, and counts the actions.

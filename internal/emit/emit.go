@@ -29,9 +29,8 @@ type File struct {
 	// Defines are the C functions of a starter file. The file is not created if another file in its
 	// folder defines one of them.
 	Defines []string
-	// Main marks the one file that a user of the target includes, which can be printed alone.
-	Main bool
-	Unit bool // see Asset.Unit
+	Main    bool // the target's Interface, which can be printed alone
+	Unit    bool // see Asset.Unit
 }
 
 // Model is the input of a target: one release and the target's options.
@@ -120,6 +119,7 @@ type Target struct {
 	Needs         []string // the targets whose headers its files include
 	Imports       []string // the targets whose Go packages its own imports, if the config has them
 	Single        string   // the boolean option for a single file, which no target includes
+	Interface     string   // the one file that users include, if there is one; if Single is set, only with that option
 	Contracts     bool     // it generates code for described kernels
 	OnRequest     bool     // it is generated only if a config lists it
 	ContractNeeds []string // in addition to Needs, if the config has such kernels
@@ -142,13 +142,13 @@ func (t Target) Emit(m *Model) ([]File, error) {
 		return nil, err
 	}
 	files, err := Render(m.Release.Version, manifest)
-	if m.Prefix == "" || err != nil {
-		return files, err
+	for i := range files {
+		files[i].Main = files[i].Path == t.Interface
+		if m.Prefix != "" {
+			files[i] = prefixed(files[i], m.Prefix)
+		}
 	}
-	for i, f := range files {
-		files[i] = prefixed(f, m.Prefix)
-	}
-	return files, nil
+	return files, err
 }
 
 // Has reports whether the target has the option.

@@ -29,7 +29,6 @@ type Asset struct {
 	Once     bool  // a starter file: see File.Once
 	// Defines are the C functions of a starter file: see File.Defines.
 	Defines []string
-	Main    bool // the target's interface file: see File.Main
 	Unit    bool // it is compiled into the one library of all callers
 	// Parts are inserted where the source includes them by their To, once each and without include
 	// guard.

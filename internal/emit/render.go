@@ -52,8 +52,7 @@ func (a Asset) render(version string, words *strings.Replacer) (File, error) {
 		head = StarterLine(a.To)
 	}
 	data := append(make([]byte, 0, len(head)+len(source)), head...)
-	return File{Path: a.To, Data: append(data, source...), Once: a.Once, Defines: a.Defines, Main: a.Main,
-		Unit: a.Unit}, err
+	return File{Path: a.To, Data: append(data, source...), Once: a.Once, Defines: a.Defines, Unit: a.Unit}, err
 }
 
 // source returns the text of a template, a file, or Text, with its words replaced. A template is

@@ -20,6 +20,7 @@ var Target = emit.Target{
 		Doc: "true: files by which CMake (find_package) and pkg-config find the headers"}},
 	Manifest:   manifest,
 	Prefixable: true,
+	Interface:  header.DLPack,
 }
 
 func manifest(m *emit.Model) (emit.Manifest, error) {

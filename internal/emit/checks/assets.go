@@ -10,6 +10,9 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 )
 
+// HeaderName is the name of the header with the prototypes.
+const HeaderName = "kernels.h"
+
 // Assets lists kernels.h, and kernels.c with its parts.
 func Assets(described []contract.Kernel) (header, source emit.Asset) {
 	view := viewAll(described)
@@ -17,7 +20,7 @@ func Assets(described []contract.Kernel) (header, source emit.Asset) {
 	if view.Serial {
 		parts = append(parts, emit.Copies("kernels", "", "serial.h")...)
 	}
-	return emit.Asset{From: "kernels/kernels.h.tmpl", To: "kernels.h", View: view, Main: true},
+	return emit.Asset{From: "kernels/kernels.h.tmpl", To: HeaderName, View: view},
 		emit.Asset{From: "kernels/kernels.c.tmpl", To: "kernels.c", View: view, Parts: parts, Unit: true}
 }
 

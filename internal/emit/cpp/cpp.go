@@ -22,8 +22,8 @@ var Target = emit.Target{
 	Oldest: "1.2",
 	Options: []emit.Option{{Name: optionSingle, Doc: "true: one header, dlpackgen.hpp, instead of a folder",
 		Default: "false", Bool: true}},
-	Single: optionSingle,
-	Needs:  []string{"c"},
+	Single: optionSingle, Interface: singleName,
+	Needs: []string{"c"},
 	Limits: func(k *contract.Kernel) []string {
 		return append(emit.WithoutGradients(k), emit.OnTheCPU(k, "_new")...)
 	},
@@ -34,8 +34,11 @@ var Target = emit.Target{
 // folder is the folder of the headers in #include lines.
 const folder = "dlpackgen"
 
-// optionSingle is the option for a single header instead of a folder.
-const optionSingle = "single"
+// optionSingle is the option for a single header instead of a folder, and singleName is its name.
+const (
+	optionSingle = "single"
+	singleName   = "dlpackgen.hpp"
+)
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
 	made := folderOf
@@ -68,7 +71,7 @@ func folderOf(r *spec.Release) []emit.Asset {
 func single(r *spec.Release) []emit.Asset {
 	parts := append(emit.Copies("cpp", "", slices.Concat(withParts, []string{"base.hpp", container}, binding, headers)...),
 		layoutHeader(r, ""), releaseHeader(r, ""), storageHeader(r, ""))
-	return []emit.Asset{{From: "cpp/single.hpp", To: "dlpackgen.hpp", Main: true, Guards: true, Parts: parts}}
+	return []emit.Asset{{From: "cpp/single.hpp", To: singleName, Guards: true, Parts: parts}}
 }
 
 // The headers that depend on the spec.

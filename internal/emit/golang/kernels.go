@@ -54,7 +54,7 @@ func (b *binding) callSource(described []contract.Kernel, view callers) emit.Ass
 	source.Parts = nil
 	for _, h := range append(header.All(b.release), header.Checker(b.release)...) {
 		if h.To != header.DLPack {
-			h.Spare, h.Main = true, false
+			h.Spare = true
 			parts = append(parts, h)
 		}
 	}

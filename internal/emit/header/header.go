@@ -28,7 +28,7 @@ var Helpers = []string{DLPack, Codes, Rules, Tensor}
 func All(r *spec.Release) []emit.Asset {
 	all := []emit.Asset{
 		{From: "c/abi_check.h.tmpl", To: Checks, View: viewCheck(r)},
-		{From: "c/dlpack.h.tmpl", To: DLPack, View: viewHeader(r), Main: true},
+		{From: "c/dlpack.h.tmpl", To: DLPack, View: viewHeader(r)},
 	}
 	if !hasHelpers(r) {
 		return all
@@ -72,7 +72,7 @@ func Beside(r *spec.Release, folder string, names ...string) []emit.Asset {
 	var some []emit.Asset
 	for _, a := range All(r) {
 		if slices.Contains(names, a.To) {
-			a.To, a.Words, a.Main = path.Join(folder, flat(a.To)), words, false
+			a.To, a.Words = path.Join(folder, flat(a.To)), words
 			some = append(some, a)
 		}
 	}

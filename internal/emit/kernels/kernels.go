@@ -19,7 +19,8 @@ var Target = emit.Target{
 	Options: []emit.Option{{Name: optionStubs, Default: "false", Bool: true,
 		Doc: "true: write NAME_impl.c, and NAME_impl.cu for CUDA, for each kernel that has none: a beginning of " +
 			"its C that is yours from then on"}},
-	Manifest: manifest,
+	Manifest:  manifest,
+	Interface: checks.HeaderName,
 }
 
 // optionStubs is the option for stubs in C.

@@ -20,8 +20,9 @@ var Target = emit.Target{
 	Needs:     []string{"c"},
 	Options:   []emit.Option{moduleOption, testsOption},
 	Contracts: true, ContractNeeds: []string{"kernels"},
-	Limits:   limits,
-	Manifest: manifest,
+	Limits:    limits,
+	Manifest:  manifest,
+	Interface: interfaceName,
 }
 
 // limits lists the features of a kernel that the module does not support.
@@ -46,7 +47,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	module, err := moduleAssets(m)
 	return emit.Manifest{Assets: append([]emit.Asset{
 		emit.DeviceInterface(""),
-		{From: "python/dlpackgen_python.h", To: interfaceName, Main: true, Parts: public(m.Release),
+		{From: "python/dlpackgen_python.h", To: interfaceName, Parts: public(m.Release),
 			Known: map[string]string{"implementation.c": sourceName}},
 		{From: "python/implementation.c", To: sourceName, Parts: private(m.Release),
 			Known: map[string]string{
