@@ -288,8 +288,7 @@ func cObject(t testing.TB) string {
 	return filepath.Join(dir, "x.o")
 }
 
-// Each guard of the SYCL sources, as an expression that a number in the environment disables: one
-// build contains them all.
+// Each guard of the SYCL sources, and the scenario that needs it. One build contains all mutants.
 var syclMutants = []struct{ file, old, fresh, platform, scenario string }{
 	{"sycl_devices.hpp", "first != likely", "0", "both", "devices of two platforms"},
 	{"sycl_devices.hpp", "id >= 0 && id < count", "1", "cpu", "numbers"},
@@ -326,29 +325,28 @@ func TestEachGuardForSYCLIsMissed(t *testing.T) {
 	simulates(t)
 	source := t.TempDir()
 	require.NoError(t, os.CopyFS(source, os.DirFS(parts(t))))
+	all := make([]mutation.Mutant, len(syclMutants))
 	for i, m := range syclMutants {
-		fresh := fmt.Sprintf("(mutant(%d) ? bool(%s) : bool(%s))", i+1, m.fresh, m.old)
-		mutation.OnceIn(t, filepath.Join(source, m.file), m.old, fresh)
+		all[i] = mutation.Mutant{File: m.file, Old: m.old, New: m.fresh}
 	}
-	file := filepath.Join(source, "all.cpp")
-	text := "#include <cstdlib>\nstatic bool mutant(int n) { const char *m = std::getenv(\"MUTANT\"); return m " +
-		"&& std::atoi(m) == n; }\n#include \"dlpackgen_oneapi_sycl.cpp\"\n"
-	require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
+	written := mutation.Write(t, source, all)
+	require.Empty(t, written.Apart, "each is a statement or an expression")
 	object := filepath.Join(source, "all.o")
-	testkit.Run(t, testtool.Require(t, "g++", "g++"), append(syclFlags(t), "-w", "-I", source, "-c",
-		"-o", object, file)...)
+	testkit.Run(t, testtool.Require(t, "g++", "g++"), append(append(syclFlags(t), written.Flags...), "-I", source,
+		"-c", "-o", object, filepath.Join(source, "dlpackgen_oneapi_sycl.cpp"))...)
 	program := syclLink(t, "mutants", object)
 	for i, m := range syclMutants {
 		s := particularly(t, m.platform, m.scenario)
-		for _, number := range []string{"0", fmt.Sprint(i + 1)} {
+		for _, number := range []int{0, i + 1} {
 			cmd, env := onPlatform(t, m.platform, program, s.steps...)
-			if m.platform == "cpu" && number != "0" { // some wait forever
-				cmd, env = onPlatform(t, m.platform, "timeout", append([]string{"10", program}, s.steps...)...)
+			if m.platform == "cpu" && number != 0 { // some wait forever
+				limited := testkit.Limited(program, s.steps...).Args
+				cmd, env = onPlatform(t, m.platform, limited[0], limited[1:]...)
 			}
-			cmd.Env = environ(append(env, "MUTANT="+number)...)
+			cmd.Env = environ(append(env, mutation.Env(number))...)
 			out, err := cmd.Output()
 			lines := strings.Split(strings.TrimSuffix(string(out), "\n"), "\n")
-			assert.Equal(t, number == "0", err == nil && s.fits(lines), "%s -> %s: %q", m.old, m.fresh, lines)
+			assert.Equal(t, number == 0, err == nil && s.fits(lines), "%s -> %s: %q", m.old, m.fresh, lines)
 		}
 	}
 }
