@@ -13,7 +13,7 @@
 #include <vector>
 
 namespace dlpackgen {
-namespace device_v1 {  // DLPACKGEN_BACKEND_ABI_VERSION
+namespace backend_v1 {  // DLPACKGEN_BACKEND_ABI_VERSION
 
 // A failed call; what() returns the text of the error.
 class error : public std::runtime_error {
@@ -108,7 +108,7 @@ class backend {
   const dlpackgen_backend* table_;
 };
 
-}  // namespace device_v1
+}  // namespace backend_v1
 }  // namespace dlpackgen
 
 #endif  // DLPACKGEN_BACKEND_HPP_

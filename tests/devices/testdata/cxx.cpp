@@ -7,7 +7,7 @@
 #include <cstdio>
 
 int main() {
-  namespace dev = dlpackgen::device_v1;
+  namespace dev = dlpackgen::backend_v1;
   try {
     const dev::backend cuda(dlpackgen_cuda());
     const DLDataType f32{kDLFloat, 32, 1};

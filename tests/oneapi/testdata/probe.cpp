@@ -6,7 +6,7 @@
 #include <cstdio>
 
 int main() try {
-  const dlpackgen::device_v1::backend oneapi(dlpackgen_oneapi());
+  const dlpackgen::backend_v1::backend oneapi(dlpackgen_oneapi());
   std::printf("%s %d\n", oneapi.name(), oneapi.probe().devices);
   const auto tensor = oneapi.allocate({kDLOneAPI, 0}, {kDLFloat, 32, 1}, {3, 4});
   const DLDevice where = oneapi.pointer_attributes(tensor->dl_tensor.data).device;
@@ -16,6 +16,6 @@ int main() try {
   wrong.data = &somewhere;
   dlpackgen_backend_error e;
   std::printf("%d\n", dlpackgen_usm()->check_tensor(&wrong, 0, nullptr, &e));
-} catch (const dlpackgen::device_v1::error& e) {
+} catch (const dlpackgen::backend_v1::error& e) {
   std::printf("%d %s\n", e.code(), e.what());
 }
