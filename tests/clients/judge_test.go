@@ -16,10 +16,10 @@ import (
 // forgotten are comparisons without which the matrix would still print "ok".
 var forgotten = []struct{ what, old, to string }{
 	{"the elements", "got.bytes != case.truth()", "False"},
-	{"what has no truth", "case.truth is None or ", ""},
+	{"cases without expected elements", "case.truth is None or ", ""},
 	{"tensors without memory", "got is None or not got.has_data", "got is None"},
-	{"nothing at all", "got is None or ", ""},
-	{"that it was to be rejected", "if case.rejected:", "if False:"},
+	{"consumers that return nothing", "got is None or ", ""},
+	{"rejections that are expected", "if case.rejected:", "if False:"},
 	{"the shape", "if got.shape != case.shape:", "if False:"},
 	{"the order of the extents", "got.shape != case.shape", "sorted(got.shape) != sorted(case.shape)"},
 	{"the number of dimensions", "got.shape != case.shape", "any(a != b for a, b in zip(got.shape, case.shape))"},
@@ -29,15 +29,15 @@ var forgotten = []struct{ what, old, to string }{
 	{"data types that the consumer cannot name", "got.dtype != case.dtype", "got.dtype and got.dtype != case.dtype"},
 	{"the device", "got.device != (1, 0)", "False"},
 	{"the number of the device", "got.device != (1, 0)", "got.device[0] != 1"},
-	{"the flag", "got.read_only is not None and got.read_only != case.read_only", "False"},
-	{"which way the flag is lost", "WRITABLE if case.read_only else READ_ONLY", "READ_ONLY"},
-	{"libraries without the flag", "got.read_only is not None and ", ""},
+	{"the read-only flag", "got.read_only is not None and got.read_only != case.read_only", "False"},
+	{"the direction in which the read-only flag is wrong", "WRITABLE if case.read_only else READ_ONLY", "READ_ONLY"},
+	{"libraries without the read-only flag", "got.read_only is not None and ", ""},
 	{"the class of an exception", "re.fullmatch(kind, type(error).__name__) and ", ""},
 	{"classes that derive from it", "re.fullmatch(kind, type(error).__name__)",
 		"kind in [c.__name__ for c in type(error).__mro__]"},
 	{"the text of an exception", " and re.search(text, str(error))", ""},
-	{"that rejections are written down", "    return f\"raises {name}\"", "    return REJECTED"},
-	{"the class that the rules want", `REJECTED if name == "BufferError" else f"{REJECTED} {name}"`, "REJECTED"},
+	{"unexpected exceptions", "    return f\"raises {name}\"", "    return REJECTED"},
+	{"exceptions other than BufferError", `REJECTED if name == "BufferError" else f"{REJECTED} {name}"`, "REJECTED"},
 }
 
 func TestTheJudgeForgetsNothing(t *testing.T) {

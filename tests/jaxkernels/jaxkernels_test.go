@@ -207,7 +207,8 @@ var inPython = map[string]mutant{
 		"test_vmap_calls_each_where_an_argument_has_no_leading_dimensions"},
 	"only some get the batch": {"if array is None or is_batched or not p.leads:", "if True:", described,
 		"test_vmap_gives_the_batch_to_all_with_leading_dimensions"},
-	"all get the batch": {"if array is None or is_batched or not p.leads:", "if array is None or is_batched:", described,
+	"every argument gets the batch dimension, as with JAX's broadcast_all": {
+		"if array is None or is_batched or not p.leads:", "if array is None or is_batched:", described,
 		"test_vmap_calls_once"},
 	"gradients are dropped": {"_fail(kernel, i, NotImplementedError, text)", "return", described,
 		"test_gradients_that_nothing_computes_are_rejected"},

@@ -109,7 +109,7 @@ const fine = "// Package p is p.\npackage p\n"
 // broken has, for each rule, trees that violate it and trees that nearly do. Words that a rule
 // forbids everywhere are concatenated here.
 var broken = map[string]struct{ bad, good []files }{
-	"no path of one machine": {
+	"no absolute path of a machine": {
 		bad: []files{{"a.md": "see /ro" + "ot/x"}, {"a.go": fine + "const a = \"/ho" + "me/me/x\"\n"},
 			{"a/b.yaml": "path: `/tm" + "p/x`"}},
 		good: []files{{"a.md": "a/root/x and https://x.org/work/y"}, {".venv/a.md": "see /ro" + "ot/x"}},
@@ -120,7 +120,7 @@ var broken = map[string]struct{ bad, good []files }{
 		good: []files{{"a.sh": "pip install -r requirements.txt"},
 			{"Cargo.lock": "source = \"registry+https://github.com/rust-lang/crates.io-index\""}},
 	},
-	"nothing left unfinished": {
+	"no markers of unfinished work": {
 		bad:  []files{{"a.c": "/* TO" + "DO: more */"}, {"a.md": "FIX" + "ME"}},
 		good: []files{{"a.sh": "mktemp -d /x.XXXXXX; hackney"}},
 	},
@@ -129,7 +129,7 @@ var broken = map[string]struct{ bad, good []files }{
 		good: []files{{"a.c": strings.Repeat("\n", 499)}, {"a.json": strings.Repeat("\n", 900)},
 			{"gen/a.c": strings.Repeat("\n", 900)}},
 	},
-	"lines fit a page": {
+	"lines have a maximum width": {
 		bad: []files{{"a.c": "f(" + strings.Repeat("1, ", 40) + "1);"}, {"a.c": wide("// x ")}, {"a.h": wide("/** x ")},
 			{"a.h": wide(" * x ")}, {"a.py": wide("  # x ")}, {"Makefile": wide("# x ")}, {"a.md": wide("x ")},
 			{"a.md": "```text\nx\n```\n" + wide("x ")}, {"a.md": "```sh\n" + wide("x ") + "\n```\n"},
@@ -165,23 +165,23 @@ var broken = map[string]struct{ bad, good []files }{
 			{"testdata/a.go": fine + "func f() { panic(1) }\n"},
 			{"templates/go/dlpacktest/a.go": fine + "func f() { panic(1) }\n"}},
 	},
-	"the process ends in main.go only": {
+	"only main.go calls os.Exit": {
 		bad: []files{{"a.go": "package main\nfunc f() { os.Exit(1) }\n"},
 			{"main.go": fine + "func f() { os.Exit(1) }\n"},
 			{"a_test.go": fine + "func f() { log.Fatal(1) }\n"}},
 		good: []files{{"main.go": "package main\nfunc f() { os.Exit(1) }\n"},
 			{"a_test.go": fine + "func TestMain() { os.Exit(1) }\n"}},
 	},
-	"the YAML library stands in one file": {
+	"only one file imports the YAML library": {
 		bad: []files{{"a.go": fine + "import \"gopkg.in/yaml.v3\"\n",
 			"b_test.go": fine + "import \"go.yaml.in/yaml/v4\"\n"}},
 		good: []files{{"a.go": fine + "import \"gopkg.in/yaml.v3\"\n", "b.go": fine}},
 	},
-	"functions fit a screen": {
+	"functions have a maximum length": {
 		bad:  []files{{"a.go": body(46)}, {"a_test.go": body(81)}},
 		good: []files{{"a.go": body(45)}, {"a_test.go": body(80)}, {"gen/a.go": body(100)}},
 	},
-	"each package says what it is": {
+	"each package has a comment": {
 		bad: []files{{"a.go": "package p\n"}, {"a.go": "// P is p.\npackage p\n"}, {"a.go": "package main\n"},
 			{"a_test.go": "package p\n"}},
 		good: []files{{"a.go": fine, "b.go": "package p\n", "b_test.go": "package p_test\n"},
@@ -202,7 +202,7 @@ var broken = map[string]struct{ bad, good []files }{
 			{"a_test.go": fine + "func f() { t.SkipNow() }\n"}},
 		good: []files{{"a_test.go": fine + "func f() { t.Skip(\"needs x\") }\n"}},
 	},
-	"only the rooms that write files do": {
+	"only certain packages write files": {
 		bad: []files{{"internal/emit/a.go": fine + "func f() { os.WriteFile(a, b, 0) }\n"},
 			{"internal/spec/a.go": fine + "func f() { os.MkdirAll(a, 0) }\n"}},
 		good: []files{{"internal/tree/a.go": fine + "func f() { os.Rename(a, b) }\n"},
@@ -210,7 +210,7 @@ var broken = map[string]struct{ bad, good []files }{
 			{"internal/emit/a.go": fine + "func f() { os.ReadFile(a) }\n"},
 			{"tools/a.go": fine + "func f() { os.Mkdir(a, 0) }\n"}},
 	},
-	"the texts of mutants stand once": {
+	"texts of mutants occur once": {
 		bad: []files{mutated("int a;", `"x.h", "int b;", ""`), mutated("int a; int a;", `"x.h", "int a;", ""`),
 			mutated("int a;", `"y.h", "int a;", ""`), mutated("int a;", `"x.h", f(), ""`), mutated("int a;", `"x.h"`),
 			mutated("int a;", `"x.h", "int " + name, ""`),
@@ -222,14 +222,14 @@ var broken = map[string]struct{ bad, good []files }{
 			mutated("int a;", `"x", "int a;", ""`), unfiled("int\n a;", `{"int a;", ""}`),
 			unfiled("int a;", `x.Mutant{File: f(), Old: "int a;"}`), unfiled("", `{"rms_norm(x)", ""}`)},
 	},
-	"the names of replacements exist": {
+	"names in replacements exist": {
 		bad: []files{mutated("int a;", `"x.h", "int a;", "f_of(a);"`), unfiled("int a;", `{"int a;", "int b = c_1;"}`),
 			unfiled("int a;", `x.Mutant{Old: "int a;", New: "a = F_A;"}`),
 			unfiled("int a;", `}; var n = map[string][2]string{"x": {"int a;", "a = F_A;"}`)},
 		good: []files{mutated("int a, f_of;", `"x.h", "int a;", "f_of(a); /* f_by */"`),
 			unfiled("int a;", `{"int a;", "int c_1 = 'b'; a = c_1;"}`), unfiled("int a;", `{"call.a0", "call.b0"}`)},
 	},
-	"every system can have every path": {
+	"paths are valid on every system": {
 		bad: []files{{"a/nul": ""}, {"a/Com1.txt/b": "x"}, {"a:b": "x"}, {"a/b.c": "x", "A/d.c": "x"},
 			{"b.h": "x", "B.h": "x"}, {"aux": "\x00"}},
 		good: []files{{"a/null": "x", "a/b.c": "x", "b/B.c": "x", "com": "x"}},
@@ -243,7 +243,7 @@ var broken = map[string]struct{ bad, good []files }{
 			{"docs/how-to/a.md": "```sh unrun it needs a GPU\nx\n```\n"},
 			{"docs/how-to/a.md": "```sh make\nx\n```\n", "a_test.go": fine + "const a, b = \"sh make\", \"a.md\"\n"}},
 	},
-	"links of pages lead somewhere": {
+	"links of pages have targets": {
 		bad: []files{{"a.md": "[x](b.md)"}, {"a.md": "[x](b.md#y)", "b.md": "# X\n"}, {"a.md": "# X\n[x](#y)"},
 			{"docs/a.md": "[x](b.md)", "b.md": ""}, {"a.md": "[x](#y)\n\n| a |\n|---|\n## Y\n"}},
 		good: []files{{"a.md": "[x](#y)\n\n## Y\n"}, {"docs/a.md": "[x](../b.md#x-y-2), [y](../c), [z](https://b.org/d.md)", "b.md": "## X: `y` 2\n",
@@ -264,14 +264,14 @@ var broken = map[string]struct{ bad, good []files }{
 			copies("docs/how-to/a.md", "Bazel 4.2.3, dlpackgen==0.2.0\n"), copies("docs/versions.md", "dlpackgen 0.1.0\n"),
 			copies("CHANGELOG.md", "# Changelog\n\n## 0.2.0\n\n## 0.1.0\n")},
 	},
-	"words are those of the field": {
+	"no former terms": {
 		bad: []files{{"internal/a.go": fine + "// a back end\n"}, {"templates/a.h": "/* Refused by it. */"},
 			{"templates/a.h.tmpl": "/* whoever */"}, {"docs/a.md": "is refused"}, {"spec/a.yaml": "# nobody\n"},
 			{"tests/a_test.go": fine + "// it refuses\n"}},
 		good: []files{{"internal/a.go": fine + "// a backend, whose\n", "tests/a.py": "# nobody\n",
 			"docs/a.md": "who reads", "templates/a.c": "ECONNREFUSED"}},
 	},
-	"code stands once": {
+	"no duplicate code": {
 		bad: []files{{"a.go": goOf(six), "b.go": goOf(six)},
 			{"a.c": six, "b.h": strings.ReplaceAll(six, "\n", "\n\n// x\n")},
 			{"templates/a.py.tmpl": six, "tests/b.py": "import x\n    # y\n" + six},
@@ -296,7 +296,7 @@ var broken = map[string]struct{ bad, good []files }{
 			{"templates/a.tmpl": "{{define \"a\"}}{{.}}{{end}}{{with .X}}{{template \"a\" .Y}}{{end}}{{$k := .K}}{{template \"a\"}}"},
 			{"examples/a.tmpl": "{{if eq .X 1}}x{{end}}"}, {"templates/a.c": "{{if eq .X 1}}x{{end}}"}},
 	},
-	"messages say is not": {
+	"messages use is not, instead of is no": {
 		bad: []files{{"internal/a.go": fine + "const a = \"%q is no name\"\n"}, {"templates/a.h": "f(\"they are no %s\");"},
 			{"spec/a.yaml": "text: It is no stream"}, {"internal/codes/text/a.md": "A file is no output."}},
 		good: []files{{"internal/a.go": fine + "// a name is no type\nconst a = \"there is no name, and b is no longer one\"\n"},
@@ -322,7 +322,7 @@ var broken = map[string]struct{ bad, good []files }{
 		good: []files{{"tests/a/a_test.go": fine + "var a = exec.Command(\"go\", \"build\")\n"},
 			{"tools/suite/a_test.go": fine + "var a = exec.Command(\"go\", \"vet\")\n"}},
 	},
-	"load breaks no limit of a test": {
+	"no test limits elapsed time": {
 		bad: []files{{"tests/a/a_test.go": fine + "func f() { <-time.Af" + "ter(2 * time.Minute) }\n"},
 			{"internal/a_test.go": fine + "func f() { assert.Event" + "ually(t, f, time.Minute, time.Second) }\n"},
 			{"tests/a/a.py": "signal.al" + "arm(20)\n"}, {"tests/a/testdata/a.c": "  al" + "arm(10);\n"},
@@ -345,7 +345,7 @@ var broken = map[string]struct{ bad, good []files }{
 		good: []files{rowsOf("internal/emit/a/a.go", "emit/shared"), rowsOf("internal/emit/a/a_test.go", "emit/b"),
 			rowsOf("cmd/a.go", "emit/a")},
 	},
-	"the config knows no target": {
+	"internal/config imports no target": {
 		bad: []files{rowsOf("internal/config/a.go", "emit/a"), rowsOf("internal/config/a.go", "targets")},
 		good: []files{rowsOf("internal/config/a.go", "emit"), rowsOf("internal/config/a_test.go", "targets"),
 			rowsOf("cmd/a.go", "targets")},

@@ -48,11 +48,11 @@ func TestTheThreadsFindWhatIsWrong(t *testing.T) {
 		t.Skip("builds the program for each mistake, and -short was given")
 	}
 	for name, test := range map[string]struct{ file, old, changed string }{
-		"a deleter without the GIL": {"managed.h",
+		"deleters do not acquire the GIL": {"managed.h",
 			"PyGILState_STATE gil = PyGILState_Ensure();\n\tstruct dlpackgen_pending pending = " +
 				"dlpackgen_suspend();\n\tPy_DECREF(object);\n" +
 				"\tdlpackgen_resume(pending);\n\tPyGILState_Release(gil);", "Py_DECREF(object);"},
-		"a deleter that counts unseen": {"managed.h", "static void dlpackgen_let_go(struct dlpackgen_holder *holder) {",
+		"deleters write to a global variable": {"managed.h", "static void dlpackgen_let_go(struct dlpackgen_holder *holder) {",
 			"static long dlpackgen_deleted;\nstatic void dlpackgen_let_go(struct dlpackgen_holder *holder) " +
 				"{\n\tdlpackgen_deleted++;"},
 	} {
@@ -75,22 +75,22 @@ func TestPublication(t *testing.T) {
 func TestPublicationThatIsWrongIsFound(t *testing.T) {
 	tier.OnlyNightly(t)
 	for name, test := range map[string]struct{ file, old, changed string }{
-		"loads are plain": {"state.h",
+		"loads are not atomic": {"state.h",
 			"#define DLPACKGEN_LOAD(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)",
 			"#define DLPACKGEN_LOAD(place) (*(place))"},
-		"loads have no order": {"state.h", "__ATOMIC_ACQUIRE", "__ATOMIC_RELAXED"},
-		"stores are plain": {"state.h",
+		"loads are relaxed": {"state.h", "__ATOMIC_ACQUIRE", "__ATOMIC_RELAXED"},
+		"stores are not atomic": {"state.h",
 			"#define DLPACKGEN_STORE(place, value) __atomic_store_n(place, value, __ATOMIC_RELEASE)",
 			"#define DLPACKGEN_STORE(place, value) (*(place) = (value))"},
-		"stores have no order": {"state.h", "__ATOMIC_RELEASE", "__ATOMIC_RELAXED"},
-		"types come half known": {"access.h", "\tif (dlpackgen_fill_access(state, made)) {",
+		"stores are relaxed": {"state.h", "__ATOMIC_RELEASE", "__ATOMIC_RELAXED"},
+		"types are published before they are complete": {"access.h", "\tif (dlpackgen_fill_access(state, made)) {",
 			"\tdlpackgen_publish(state, made);\n\tif (dlpackgen_fill_access(state, made)) {"},
-		"torch is learned twice": {"reader_torch_shim.h", "if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {",
+		"two threads determine torch's fields": {"reader_torch_shim.h", "if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {",
 			"if (1) {"},
-		"torch comes half known": {"reader_torch_shim.h",
+		"torch's fields are published before they are stored": {"reader_torch_shim.h",
 			"\t\tdlpackgen_torch = *found;\n\t\tDLPACKGEN_STORE(&dlpackgen_torch_published, 1);",
 			"\t\tDLPACKGEN_STORE(&dlpackgen_torch_published, 1);\n\t\tdlpackgen_torch = *found;"},
-		"tables come half known": {"access.h",
+		"tables are published before they are stored": {"access.h",
 			"\tmade->api = table;\n\tDLPACKGEN_STORE(&state->registered[place], made);",
 			"\tDLPACKGEN_STORE(&state->registered[place], made);\n\tmade->api = table;"},
 	} {
@@ -136,9 +136,9 @@ func TestTheLeakSanitizerFindsWhatIsWrong(t *testing.T) {
 		t.Skip("builds for the sanitizers, and -short was given")
 	}
 	for name, wrong := range map[string]struct{ file, old, changed string }{
-		"a block is not freed": {"managed.h", "if (holder->object) dlpackgen_drop(holder->object);\n\tfree(holder);",
+		"blocks are not freed": {"managed.h", "if (holder->object) dlpackgen_drop(holder->object);\n\tfree(holder);",
 			"if (holder->object) dlpackgen_drop(holder->object);\n\tholder->object = NULL;"},
-		"a deleter is left out": {"managed.h", "made->tensor.deleter = dlpackgen_holder_deleter;",
+		"tensors have no deleter": {"managed.h", "made->tensor.deleter = dlpackgen_holder_deleter;",
 			"made->tensor.deleter = NULL;"},
 	} {
 		t.Run(name, func(t *testing.T) {
