@@ -137,7 +137,7 @@ typedef struct dlpackgen_allocation {
   size_t size; /* sizeof(dlpackgen_allocation) of the caller */
   DLDevice device;
   DLDataType dtype;
-  int32_t ndim; /* 0 to 64 */
+  int32_t ndim; /* 0 to 64, the limit of valid tensors */
   const int64_t* shape;
   /* Handle of the stream that uses the memory first; NULL is the default stream. Pinned and managed
    * memory is allocated on the device of that stream. */

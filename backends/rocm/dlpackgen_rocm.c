@@ -453,9 +453,9 @@ static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor <
 #include "dlpack.h"
 
 /*
- * Properties of the elements of each type code. Contains the codes of all releases, because a
- * program for an older release may receive them, and numbers are never reused. The functions keep
- * no state.
+ * Properties of the elements of each type code, and limits. Contains the codes of all releases,
+ * because a program for an older release may receive them, and numbers are never reused. The
+ * functions keep no state.
  */
 
 #include <stdint.h>
@@ -470,6 +470,15 @@ static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor <
 /** Lanes of fewer bits are packed, unless the flags of the tensor have DLPACKGEN_PADDED_FLAG. */
 #define DLPACKGEN_PACKED_BELOW 8
 #define DLPACKGEN_PADDED_FLAG 4U
+
+/**
+ * The maximum number of dimensions of a valid tensor, which is NumPy's limit. It bounds the reads
+ * through shape and strides if ndim is invalid.
+ */
+#define DLPACKGEN_MAX_NDIM 64
+
+/** The maximum number of exchange tables that are visited, because a chain may be circular. */
+#define DLPACKGEN_MAX_EXCHANGE_APIS 64
 
 /** Returns the only width, in bits, that a type code allows; 0 if it allows several. */
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
@@ -964,18 +973,6 @@ static inline dlpackgen_error_code dlpackgen_check_tensor_(const DLTensor* tenso
 
 #include <stddef.h>
 #include <stdint.h>
-
-/**
- * The maximum number of dimensions that dlpackgen_validate() accepts, which is NumPy's limit. It
- * bounds the reads through shape and strides if ndim is invalid.
- */
-#define DLPACKGEN_MAX_NDIM 64
-
-/** The maximum number of tables that dlpackgen_find_exchange_api() visits, because a chain may be
- * circular. */
-#ifndef DLPACKGEN_MAX_EXCHANGE_APIS
-#define DLPACKGEN_MAX_EXCHANGE_APIS 64
-#endif
 
 /* Options of dlpackgen_validate(): exceptions from the rules that a consumer accepts. */
 

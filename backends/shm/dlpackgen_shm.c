@@ -273,9 +273,9 @@ static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor <
 #include "dlpack.h"
 
 /*
- * Properties of the elements of each type code. Contains the codes of all releases, because a
- * program for an older release may receive them, and numbers are never reused. The functions keep
- * no state.
+ * Properties of the elements of each type code, and limits. Contains the codes of all releases,
+ * because a program for an older release may receive them, and numbers are never reused. The
+ * functions keep no state.
  */
 
 #include <stdint.h>
@@ -290,6 +290,15 @@ static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor <
 /** Lanes of fewer bits are packed, unless the flags of the tensor have DLPACKGEN_PADDED_FLAG. */
 #define DLPACKGEN_PACKED_BELOW 8
 #define DLPACKGEN_PADDED_FLAG 4U
+
+/**
+ * The maximum number of dimensions of a valid tensor, which is NumPy's limit. It bounds the reads
+ * through shape and strides if ndim is invalid.
+ */
+#define DLPACKGEN_MAX_NDIM 64
+
+/** The maximum number of exchange tables that are visited, because a chain may be circular. */
+#define DLPACKGEN_MAX_EXCHANGE_APIS 64
 
 /** Returns the only width, in bits, that a type code allows; 0 if it allows several. */
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {
@@ -785,18 +794,6 @@ static inline dlpackgen_error_code dlpackgen_check_tensor_(const DLTensor* tenso
 #include <stddef.h>
 #include <stdint.h>
 
-/**
- * The maximum number of dimensions that dlpackgen_validate() accepts, which is NumPy's limit. It
- * bounds the reads through shape and strides if ndim is invalid.
- */
-#define DLPACKGEN_MAX_NDIM 64
-
-/** The maximum number of tables that dlpackgen_find_exchange_api() visits, because a chain may be
- * circular. */
-#ifndef DLPACKGEN_MAX_EXCHANGE_APIS
-#define DLPACKGEN_MAX_EXCHANGE_APIS 64
-#endif
-
 /* Options of dlpackgen_validate(): exceptions from the rules that a consumer accepts. */
 
 /** Accept NULL strides, which mean compact and row-major, and were legal before 1.2. */
@@ -1165,8 +1162,9 @@ static int shm_fail(dlpackgen_backend_error* error, int code, int native, const 
 /* "DLPSHM", and the version of this struct. */
 #define SHM_MAGIC UINT64_C(0x00014d4853504c44)
 
-/* The maximum rank of a tensor in a memfd, which must be the same for both peers. */
-enum { SHM_MAX_NDIM = 64 };
+/* The maximum rank of a tensor in a memfd, which must be the same for both peers: another limit
+ * needs another version. */
+enum { SHM_MAX_NDIM = DLPACKGEN_MAX_NDIM };
 
 /* The first bytes of a memfd. Elements are compact and row-major: no strides and no
  * sizes, which could contradict the extents. */

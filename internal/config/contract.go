@@ -36,6 +36,7 @@ func (d *decoder) kernels(cfg *Config, section *yaml.Node) (out []contract.Kerne
 func (d *decoder) scope(cfg *Config) contract.Scope {
 	scope := contract.Scope{Devices: d.deviceValues(cfg), Torch: d.torch, Owners: d.deviceOwners(cfg)}
 	for _, r := range d.selectedReleases(cfg) {
+		scope.MaxNDim = r.Limits.NDim
 		for _, t := range r.DTypes {
 			if !slices.ContainsFunc(scope.DTypes, func(k spec.DType) bool { return k.Name == t.Name }) {
 				scope.DTypes = append(scope.DTypes, t)

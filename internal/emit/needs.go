@@ -45,6 +45,9 @@ func Lacking(r *spec.Release) []string {
 	if r.Elements.PackedBelow == 0 {
 		missing = append(missing, "the section elements")
 	}
+	if r.Limits.NDim == 0 {
+		missing = append(missing, "the section limits")
+	}
 	return append(missing, lackingFields(r)...)
 }
 

@@ -26,6 +26,7 @@ type Document struct {
 	Callbacks []Callback `json:"callbacks"`
 	DTypes    []DType    `json:"dtypes"`
 	Elements  Elements   `json:"elements"`
+	Limits    Limits     `json:"limits"`
 	Streams   []Streams  `json:"streams"`
 	Python    Python     `json:"python"`
 	Kernels   []Kernel   `json:"kernels"`
@@ -177,6 +178,12 @@ type Elements struct {
 	Alignments  []int  `json:"alignments"`
 }
 
+// Limits are bounds of loops over data of others.
+type Limits struct {
+	NDim          int `json:"ndim"`
+	ExchangeChain int `json:"exchange_chain"`
+}
+
 // Streams is the meaning of stream numbers.
 type Streams struct {
 	Name   string   `json:"name"`
@@ -212,6 +219,7 @@ func Of(r *spec.Release, kernels []contract.Kernel) Document {
 		Version:  Version,
 		DLPack:   DLPack{r.Version, r.Major, r.Minor, r.Unreleased},
 		Elements: Elements{r.Elements.PackedBelow, r.Elements.PaddedBy, append([]int{}, r.Elements.Alignments...)},
+		Limits:   Limits(r.Limits),
 		Python: Python{Capsule(r.Python.Capsule), Capsule(r.Python.Versioned), r.Python.ExchangeAttr,
 			r.Python.ExchangeCapsule},
 		Models: models(), Macros: b.macros(), Flags: b.flags(), Enums: b.enums(), Structs: b.structs(),

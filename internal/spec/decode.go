@@ -54,6 +54,9 @@ func decode(root *yaml.Node) *Spec {
 	if n := m.Get("elements"); n != nil {
 		d.elements(n)
 	}
+	if n := m.Get("limits"); n != nil {
+		d.limits(n.Map("limits"))
+	}
 	d.dtypes(m.List("dtypes"))
 	d.streams(m.List("streams"))
 	if n := m.Get("python"); n != nil {

@@ -35,6 +35,16 @@ func (d *decoder) elements(n *yaml.Node) {
 	m.Close()
 }
 
+func (d *decoder) limits(m *yaml.Map) {
+	if v := m.Require("ndim"); v != nil {
+		d.spec.limits.NDim = int(v.Int("ndim", 1, 64))
+	}
+	if v := m.Require("exchange_chain"); v != nil {
+		d.spec.limits.ExchangeChain = int(v.Int("exchange_chain", 1, 1000))
+	}
+	m.Close()
+}
+
 var (
 	memories = []string{MemoryHost, MemoryPinned, MemoryManaged}
 	natives  = []string{"int", "uint", "float", "bool"}

@@ -15,6 +15,7 @@ type Release struct {
 	Decls      []Decl // in declaration order
 	DTypes     []DType
 	Elements   Elements
+	Limits     Limits
 	Codes      []CodeRule // of the type codes of all releases, which never change their meaning
 	Streams    []StreamTable
 	Python     Python
@@ -133,6 +134,12 @@ type Elements struct {
 	PackedBelow int    // lanes of fewer bits are packed, all others rounded up to whole bytes
 	PaddedBy    string // the flag of tensors that have the narrower ones rounded up as well
 	Alignments  []int  // the sizes of lanes, in bytes, that are aligned to their size
+}
+
+// Limits bound loops over data of others. They are 0 if the spec lacks them.
+type Limits struct {
+	NDim          int // the largest ndim of a valid tensor
+	ExchangeChain int // how many exchange tables are visited
 }
 
 // Struct is a structure, laid out in field order by the rules of C.

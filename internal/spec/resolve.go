@@ -52,7 +52,7 @@ func (s *Spec) link(i int, rep report) (*Release, map[string]string) {
 	r.index = newIndex(r.Decls)
 	r.Streams = s.streams
 	r.DTypes = l.dtypes()
-	r.Elements = l.elements()
+	r.Elements, r.Limits = l.elements(), s.limits
 	r.Codes = l.spec.codes()
 	l.refer(r.Decls)
 	r.Python = s.python.at(i)

@@ -23,6 +23,7 @@ type Spec struct {
 	releases []ReleaseInfo
 	decls    []declaration // in the order of every header
 	elements elementsDef
+	limits   Limits
 	dtypes   []dtypeDef
 	streams  []StreamTable
 	python   pythonDef

@@ -7,6 +7,7 @@
 #define DLPACKGEN_PARAMETER_H_
 
 #include <dlpackgen/names.h>
+#include <dlpackgen/rules.h>
 #include <stdint.h>
 
 /* Limits, which messages contain too. */
@@ -20,9 +21,6 @@ enum {
   DLPACKGEN_MAX_DIMS = DLPACKGEN_LAST_SYMBOL + 1,
   DLPACKGEN_MAX_DEVICES = 4
 };
-
-/** The maximum ndim of a tensor; DLPACKGEN_MAX_NDIM of tensor.h. */
-#define DLPACKGEN_MAX_NDIM 64
 
 /** The kind of a parameter. */
 enum dlpackgen_kind {

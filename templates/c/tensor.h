@@ -37,18 +37,6 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/**
- * The maximum number of dimensions that dlpackgen_validate() accepts, which is NumPy's limit. It
- * bounds the reads through shape and strides if ndim is invalid.
- */
-#define DLPACKGEN_MAX_NDIM 64
-
-/** The maximum number of tables that dlpackgen_find_exchange_api() visits, because a chain may be
- * circular. */
-#ifndef DLPACKGEN_MAX_EXCHANGE_APIS
-#define DLPACKGEN_MAX_EXCHANGE_APIS 64
-#endif
-
 /* Options of dlpackgen_validate(): exceptions from the rules that a consumer accepts. */
 
 /** Accept NULL strides, which mean compact and row-major, and were legal before 1.2. */

@@ -16,7 +16,7 @@ namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
 /** The maximum number of tables that are visited, because a chain may be circular. */
-inline constexpr int max_exchange_tables = 64;
+inline constexpr int max_exchange_tables = DLPACKGEN_MAX_EXCHANGE_APIS;
 
 /** The report of a failed allocator: its first kind and message, truncated to fit. */
 struct AllocatorError {

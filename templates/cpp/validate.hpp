@@ -23,7 +23,7 @@ DLPACKGEN_V0_0_INLINE namespace v0_0 {
 /**
  * The maximum number of dimensions, which is NumPy's limit. It bounds the reads if ndim is invalid.
  */
-inline constexpr std::int32_t max_ndim = 64;
+inline constexpr std::int32_t max_ndim = DLPACKGEN_MAX_NDIM;
 
 /** Exceptions from the rules that a consumer accepts; they can be combined. */
 enum class Accept : std::uint32_t {

@@ -31,9 +31,6 @@ type ExchangeAPI struct {
 	explain uintptr // a C function, or 0
 }
 
-// maxTables limits the number of visited tables, because a chain may be circular.
-const maxTables = 64
-
 // FindExchangeAPI finds the table to use, from the pointer to a table in a Python capsule
 // "dlpack_exchange_api". It selects the first table with the major version of this package among
 // this table and those that prev_api leads to. Before the version is checked, only the header is

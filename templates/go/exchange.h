@@ -7,7 +7,7 @@
 #include "shared.h"
 
 enum {
-  dlp_00000000_VIEW_NDIM = 64, /* MaxNDim of Go */
+  dlp_00000000_VIEW_NDIM = 64, /* MaxNDim, with which view.go compares it */
   dlp_00000000_PASSED_NDIM = 8 /* more extents are passed in memory of Go */
 };
 

@@ -9,10 +9,6 @@ import (
 	"unsafe"
 )
 
-// MaxNDim is the maximum number of dimensions of a tensor, which is NumPy's limit. DLPack has no
-// limit; this one bounds the reads if ndim is invalid.
-const MaxNDim = 64
-
 // validate checks all properties of a foreign tensor except its elements, so no later arithmetic
 // overflows. Unknown devices and type codes are accepted, because a caller may know them.
 func validate(t Tensor, nullStrides bool) error {

@@ -62,7 +62,8 @@ DLPACKGEN_ORT void* dlpackgen_ort_describe(const dlpackgen_ort_api* api, const v
   if (!error) error = api->GetDimensionsCount(info, &rank);
   if (error) return error;
   if (rank > DLPACKGEN_MAX_NDIM) {
-    *status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, "more than 64 dimensions");
+    *status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR,
+                             "more than " DLPACKGEN_QUOTE(DLPACKGEN_MAX_NDIM) " dimensions");
     return NULL;
   }
   if (!dlpackgen_ort_dtype(type, &dtype)) {

@@ -8,8 +8,9 @@
 /* "DLPSHM", and the version of this struct. */
 #define SHM_MAGIC UINT64_C(0x00014d4853504c44)
 
-/* The maximum rank of a tensor in a memfd, which must be the same for both peers. */
-enum { SHM_MAX_NDIM = 64 };
+/* The maximum rank of a tensor in a memfd, which must be the same for both peers: another limit
+ * needs another version. */
+enum { SHM_MAX_NDIM = DLPACKGEN_MAX_NDIM };
 
 /* The first bytes of a memfd. Elements are compact and row-major: no strides and no
  * sizes, which could contradict the extents. */

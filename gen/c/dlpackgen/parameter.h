@@ -107,6 +107,7 @@ static inline const char* dlpackgen_device_name(int32_t device_type) {
   }
 }
 
+#include <dlpackgen/rules.h>
 #include <stdint.h>
 
 /* Limits, which messages contain too. */
@@ -120,9 +121,6 @@ enum {
   DLPACKGEN_MAX_DIMS = DLPACKGEN_LAST_SYMBOL + 1,
   DLPACKGEN_MAX_DEVICES = 4
 };
-
-/** The maximum ndim of a tensor; DLPACKGEN_MAX_NDIM of tensor.h. */
-#define DLPACKGEN_MAX_NDIM 64
 
 /** The kind of a parameter. */
 enum dlpackgen_kind {

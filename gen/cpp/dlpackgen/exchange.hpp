@@ -18,7 +18,7 @@ namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 
 /** The maximum number of tables that are visited, because a chain may be circular. */
-inline constexpr int max_exchange_tables = 64;
+inline constexpr int max_exchange_tables = DLPACKGEN_MAX_EXCHANGE_APIS;
 
 /** The report of a failed allocator: its first kind and message, truncated to fit. */
 struct AllocatorError {

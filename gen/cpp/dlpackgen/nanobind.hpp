@@ -325,7 +325,8 @@ template <class Function, class R, class... A>
 class Bound<Function, Types<R, A...>> {
  public:
   static constexpr std::size_t count = sizeof...(A);
-  static_assert(count <= DLPACKGEN_MAX_PARAMETERS, "a function takes up to 32 arguments");
+  static_assert(count <= DLPACKGEN_MAX_PARAMETERS,
+                "a function takes up to " DLPACKGEN_QUOTE(DLPACKGEN_MOST_PARAMETERS) " arguments");
 
   Bound(Function function, const char* name, const std::array<const char*, count>& names)
       : function_(static_cast<Function&&>(function)),

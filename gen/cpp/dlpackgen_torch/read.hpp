@@ -16,6 +16,7 @@
 #include <ATen/Context.h>
 #include <ATen/DLConvertor.h>
 #include <ATen/core/Tensor.h>
+#include <dlpackgen/rules.h>
 #include <torch/csrc/api/include/torch/version.h>
 
 #include <cstdint>
@@ -91,7 +92,7 @@ struct InPlace {
 // or without the GIL. Returns false for too many numbers, and for negative numbers, which only
 // occur while a tensor is resized.
 struct Copied {
-  static constexpr std::size_t most = 64;  // sizes, and as many strides
+  static constexpr std::size_t most = DLPACKGEN_MAX_NDIM;  // sizes, and as many strides
   std::int64_t* numbers;
 
   DLPACKGEN_PYTORCH_FAST bool operator()(const c10::TensorImpl& impl, Shape& out) const {

@@ -352,6 +352,14 @@ func (t DataType) name() string {
 // packedBelow is the bits of the narrowest lane that is not packed.
 const packedBelow = 8
 
+// MaxNDim is the maximum number of dimensions of a tensor, which is NumPy's
+// limit. DLPack has no limit; this one bounds the reads if ndim is invalid.
+const MaxNDim = 64
+
+// maxTables limits the number of visited exchange tables, because a chain may
+// be circular.
+const maxTables = 64
+
 // fixedBits is the only width that a code allows, or 0 where the bits may
 // differ.
 func (v DataTypeCode) fixedBits() uint8 {

@@ -17,9 +17,9 @@
 #include "dlpack.h"
 
 /*
- * Properties of the elements of each type code. Contains the codes of all releases, because a
- * program for an older release may receive them, and numbers are never reused. The functions keep
- * no state.
+ * Properties of the elements of each type code, and limits. Contains the codes of all releases,
+ * because a program for an older release may receive them, and numbers are never reused. The
+ * functions keep no state.
  */
 
 #include <stdint.h>
@@ -34,6 +34,15 @@
 /** Lanes of fewer bits are packed, unless the flags of the tensor have DLPACKGEN_PADDED_FLAG. */
 #define DLPACKGEN_PACKED_BELOW 8
 #define DLPACKGEN_PADDED_FLAG 4U
+
+/**
+ * The maximum number of dimensions of a valid tensor, which is NumPy's limit. It bounds the reads
+ * through shape and strides if ndim is invalid.
+ */
+#define DLPACKGEN_MAX_NDIM 64
+
+/** The maximum number of exchange tables that are visited, because a chain may be circular. */
+#define DLPACKGEN_MAX_EXCHANGE_APIS 64
 
 /** Returns the only width, in bits, that a type code allows; 0 if it allows several. */
 DLPACKGEN_CONSTEXPR int dlpackgen_type_code_bits(uint8_t code) {

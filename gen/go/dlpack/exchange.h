@@ -9,7 +9,7 @@
 #include "shared.h"
 
 enum {
-  dlp_59225070_VIEW_NDIM = 64, /* MaxNDim of Go */
+  dlp_59225070_VIEW_NDIM = 64, /* MaxNDim, with which view.go compares it */
   dlp_59225070_PASSED_NDIM = 8 /* more extents are passed in memory of Go */
 };
 

@@ -8,14 +8,15 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 // HeaderName is the name of the header with the prototypes.
 const HeaderName = "kernels.h"
 
 // Assets lists kernels.h, and kernels.c with its parts.
-func Assets(described []contract.Kernel) (header, source emit.Asset) {
-	view := viewAll(described)
+func Assets(r *spec.Release, described []contract.Kernel) (header, source emit.Asset) {
+	view := viewAll(r, described)
 	parts := emit.Copies("kernels", "", "arithmetic.h", "demands.h", "encoding.h")
 	if view.Serial {
 		parts = append(parts, emit.Copies("kernels", "", "serial.h")...)
@@ -32,8 +33,8 @@ type all struct {
 	Serial  bool
 }
 
-func viewAll(described []contract.Kernel) all {
-	v := all{MaxNDim: contract.MaxNDim}
+func viewAll(r *spec.Release, described []contract.Kernel) all {
+	v := all{MaxNDim: r.Limits.NDim}
 	for i := range described {
 		k := &described[i]
 		v.Kernels = append(v.Kernels, viewKernel(k))

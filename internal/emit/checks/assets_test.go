@@ -13,7 +13,7 @@ import (
 
 // target has only the assets.
 var target = emit.Target{Manifest: func(m *emit.Model) (emit.Manifest, error) {
-	header, source := Assets(m.Contracts)
+	header, source := Assets(m.Release, m.Contracts)
 	return emit.Manifest{Assets: []emit.Asset{header, source}}, nil
 }}
 

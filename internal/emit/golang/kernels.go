@@ -49,7 +49,7 @@ const static = "#define DLPACKGEN_KERNELS_API static __attribute__((unused))"
 // callSource returns the C source of the package. Its kernel functions are static, because a
 // program may also contain those of target kernels.
 func (b *binding) callSource(described []contract.Kernel, view callers) emit.Asset {
-	prototypes, source := checks.Assets(described)
+	prototypes, source := checks.Assets(b.release, described)
 	parts := append([]emit.Asset{prototypes, source}, source.Parts...)
 	source.Parts = nil
 	for _, h := range append(header.All(b.release), header.Checker(b.release)...) {

@@ -84,6 +84,11 @@ func (b *binding) dtypeFields(d spec.DType) jen.Code {
 func (b *binding) elementRules(f *jen.File) {
 	comment(f.Group, "packedBelow is the bits of the narrowest lane that is not packed.")
 	f.Const().Id("packedBelow").Op("=").Lit(b.release.Elements.PackedBelow)
+	comment(f.Group, "MaxNDim is the maximum number of dimensions of a tensor, which is NumPy's limit. DLPack has no "+
+		"limit; this one bounds the reads if ndim is invalid.")
+	f.Const().Id("MaxNDim").Op("=").Lit(b.release.Limits.NDim)
+	comment(f.Group, "maxTables limits the number of visited exchange tables, because a chain may be circular.")
+	f.Const().Id("maxTables").Op("=").Lit(b.release.Limits.ExchangeChain)
 	comment(f.Group, "fixedBits is the only width that a code allows, or 0 where the bits may differ.")
 	b.codeRule(f, "fixedBits", func(c spec.CodeRule) int { return c.Bits }, 0)
 	comment(f.Group, "parts is how many numbers an element consists of.")

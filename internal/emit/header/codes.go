@@ -62,6 +62,7 @@ type elements struct {
 	Widths      []group // by bits
 	Parts       []group // by parts, of more than one
 	Alignments  []alignment
+	Limits      spec.Limits
 }
 
 // group is the type codes with a common number.
@@ -73,7 +74,7 @@ type group struct {
 type alignment struct{ Bits, Bytes int }
 
 func viewElements(r *spec.Release) elements {
-	v := elements{PackedBelow: r.Elements.PackedBelow, PaddedFlag: "0U"}
+	v := elements{PackedBelow: r.Elements.PackedBelow, PaddedFlag: "0U", Limits: r.Limits}
 	if flag := spec.Find[*spec.Flag](r, r.Elements.PaddedBy); flag != nil {
 		v.PaddedFlag = fmt.Sprintf("%dU", flag.Value())
 	}

@@ -99,5 +99,5 @@ const (
 func hasHelpers(r *spec.Release) bool {
 	return spec.Find[*spec.Enum](r, deviceEnum) != nil && spec.Find[*spec.Enum](r, codeEnum) != nil &&
 		spec.Find[*spec.Struct](r, "DLPackExchangeAPI") != nil && spec.Find[*spec.Struct](r,
-		"DLTensor") != nil && r.Elements.PackedBelow != 0
+		"DLTensor") != nil && r.Elements.PackedBelow != 0 && r.Limits.NDim != 0
 }

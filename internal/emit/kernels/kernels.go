@@ -27,7 +27,7 @@ var Target = emit.Target{
 const optionStubs = "stubs"
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	header, source := checks.Assets(m.Contracts)
+	header, source := checks.Assets(m.Release, m.Contracts)
 	made := emit.Manifest{Assets: []emit.Asset{header, source}}
 	if m.Options[optionStubs] == "true" {
 		made.Assets = append(made.Assets, checks.Stubs(m.Contracts)...)

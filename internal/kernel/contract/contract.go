@@ -16,7 +16,6 @@ import (
 const (
 	MaxVars      = 4
 	MaxFunctions = 256 // C functions of one kernel, over all dtypes and devices
-	MaxNDim      = 64
 )
 
 // Kernel is a described kernel. Callers use one name; there is a C function for each choice of

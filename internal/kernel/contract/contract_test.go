@@ -38,7 +38,7 @@ func read(t testing.TB, src string) ([]*contract.Reading, string) {
 }
 
 func readings(src string) ([]*contract.Reading, []diag.Diagnostic) {
-	scope := contract.Scope{DTypes: release().DTypes, Devices: map[string]int64{"kDLCPU": 1, "kDLCUDA": 2}}
+	scope := contract.Scope{DTypes: release().DTypes, MaxNDim: 64, Devices: map[string]int64{"kDLCPU": 1, "kDLCUDA": 2}}
 	diags := &diag.List{}
 	var all []*contract.Reading
 	if root := yaml.Parse("k.yaml", []byte(src), diags); root != nil {

@@ -80,9 +80,9 @@ func (r *reader) bindIntegers(used map[string]bool) {
 
 // bareExtents reads the extents of a parameter, and binds the symbols that are whole extents.
 func (r *reader) bareExtents(l line, p *Param, arg int) {
-	if p.Kind == Tensor && len(l.Type.Extents) > MaxNDim {
+	if most := r.scope.MaxNDim; p.Kind == Tensor && most > 0 && len(l.Type.Extents) > most {
 		l.at.Errorf("too-many", "write ... for several dimensions", "%d dimensions, more than %d",
-			len(l.Type.Extents), MaxNDim)
+			len(l.Type.Extents), most)
 	}
 	for _, e := range l.Type.Extents {
 		made := Extent{Form: Computed, Dim: None, Size: e.Size}

@@ -20,7 +20,8 @@ type Scope struct {
 	Devices map[string]int64
 	Torch   map[string]string // PyTorch's dispatch keys by device, if a vendor declares one
 	// Owners are the devices whose runtime allocates the memory of others, such as pinned memory.
-	Owners map[string]string
+	Owners  map[string]string
+	MaxNDim int // the largest ndim of a valid tensor, or 0 for no limit
 }
 
 // Reading is a description with the positions of its parts, for findings.

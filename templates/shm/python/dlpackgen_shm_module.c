@@ -34,8 +34,9 @@ static int shm_raise(const dlpackgen_backend_error* error) {
 /* Reads extents; returns their number, or -1 with an exception. */
 static int32_t shm_extents(PyObject* shape, int64_t* extents) {
   const Py_ssize_t n = PySequence_Size(shape);
-  if (n > 64) PyErr_SetString(PyExc_ValueError, "empty(): the shape has more than 64 dimensions");
-  if (n < 0 || n > 64) return -1;
+  if (n > DLPACKGEN_MAX_NDIM)
+    PyErr_Format(PyExc_ValueError, "empty(): the shape has more than %d dimensions", DLPACKGEN_MAX_NDIM);
+  if (n < 0 || n > DLPACKGEN_MAX_NDIM) return -1;
   for (Py_ssize_t i = 0; i < n; i++) {
     PyObject* item = PySequence_GetItem(shape, i);
     extents[i] = item ? PyLong_AsLongLong(item) : -1;

@@ -1,0 +1,63 @@
+package targets
+
+import (
+	"regexp"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	source "github.com/dlpackgen/dlpackgen/spec"
+	"github.com/dlpackgen/dlpackgen/templates"
+)
+
+// Copied sources that cannot include a rendered constant contain a limit as a number.
+func TestLimitsInCopiedSourcesAreThoseOfTheSpec(t *testing.T) {
+	release, err := spec.Embedded().Release("1.3")
+	require.NoError(t, err)
+	for _, c := range []struct {
+		file, form string
+		want       int
+	}{
+		{"go/exchange.h", `VIEW_NDIM = (\d+),`, release.Limits.NDim},
+		{"traced/checks.py", `"shape", _ctypes.c_int64 \* (\d+)\)`, release.Limits.NDim},
+		{"device/dlpackgen_backend.h", `int32_t ndim; /\* 0 to (\d+), the limit of valid tensors \*/`, release.Limits.NDim},
+		{"c/parameter.h", `#define DLPACKGEN_MOST_PARAMETERS (\d+)\n`, emit.MaxParameters},
+	} {
+		text, err := templates.Text(c.file)
+		require.NoError(t, err)
+		found := regexp.MustCompile(c.form).FindAllStringSubmatch(text, -1)
+		require.Len(t, found, 1, c.file)
+		assert.Equal(t, strconv.Itoa(c.want), found[0][1], c.file)
+	}
+	assert.Equal(t, kernel.MaxArguments, emit.MaxParameters, "each described kernel without results fits")
+}
+
+// Other limits in the spec reach the constants of C and Go, and the struct of results.
+func TestLimitsOfTheSpecAreRendered(t *testing.T) {
+	text := strings.Replace(string(source.YAML), "  ndim: 64\n  exchange_chain: 64\n", "  ndim: 63\n  exchange_chain: 62\n", 1)
+	s, diags := spec.Load("changed", []byte(text))
+	require.NotNil(t, s, "%v", diags.Sorted())
+	release, err := s.Release("1.3")
+	require.NoError(t, err)
+	outputs := map[string]string{}
+	for _, target := range All() {
+		if name := target.Name; name == "c" || name == "go" || name == "kernels" {
+			files, err := target.Emit(&emit.Model{Release: release, Import: "example.com/" + name})
+			require.NoError(t, err)
+			for _, f := range files {
+				outputs[name] += string(f.Data)
+			}
+		}
+	}
+	for _, want := range []string{"c #define DLPACKGEN_MAX_NDIM 63\n", "c #define DLPACKGEN_MAX_EXCHANGE_APIS 62\n",
+		"go const MaxNDim = 63\n", "go const maxTables = 62\n", "kernels   int64_t shape[63];\n"} {
+		target, line, _ := strings.Cut(want, " ")
+		assert.Equal(t, 1, strings.Count(outputs[target], line), want)
+	}
+}
