@@ -16,29 +16,13 @@
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #endif
 
-/* Copies on command lists. Part of the backend's C file. */
-
-/* Allocates tensors, and frees their memory when no work uses it any more. Part of the backend's C
- * file. */
-
-/* Streams, which are immediate command lists, and their ordering. Part of the backend's C file. */
-
-/* Determines the ids of devices, and the owner of the memory at an address. Part of the backend's C
- * file. */
-
-/* Loads Level Zero, starts it once, and identifies its devices. Part of the backend's C file. */
-
-/* Looks up the names of driver results. Part of the backend's C file. */
-
-/* Fills errors. Part of the backend's C file. */
-
-/* The driver of oneAPI: its types, its constants, and the symbol of each function. The driver's
- * own headers are not needed. */
-
 #include "dlpackgen_oneapi.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* The driver of oneAPI: its types, its constants, and the symbol of each function. The driver's own
+ * headers are not needed. */
 
 #define BACKEND_NAME "oneapi"
 #define BACKEND_TITLE "oneAPI"
@@ -217,6 +201,8 @@ static const struct driver_error {
 #include <stdio.h>
 #include <string.h>
 
+/* Fills errors. */
+
 #if defined(__GNUC__)
 #define DEVICE_FORMAT(text, first) __attribute__((format(printf, text, first)))
 #else
@@ -267,6 +253,8 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
   return first->code;
 }
 
+/* Looks up the names of driver results. */
+
 /* Returns the description's entry for a result, or NULL. */
 static inline const struct driver_error* device_known(driver_result result) {
   for (size_t i = 0; i < sizeof driver_errors / sizeof *driver_errors; i++)
@@ -286,11 +274,7 @@ static inline void device_add_result(dlpackgen_backend_error* error, const char*
   device_add(error, text ? text : "");
 }
 
-/* Starts the driver once, and defines the check at the beginning of every call. Part of the
- * backend's C file. */
-
-/* Opens a library at run time, runs initialization once, and detects a fork. Part of the backend's
- * C file. */
+/* Opens a library at run time, runs initialization once, and detects a fork. */
 
 #if defined(_WIN32)
 
@@ -397,6 +381,8 @@ static inline void* device_open_one(const char* const* names, char* why, size_t 
 
 #include <stdatomic.h>
 
+/* Starts the driver once, and defines the check at the beginning of every call. */
+
 enum device_phase { DEVICE_NEW, DEVICE_READY, DEVICE_FAILED, DEVICE_FORKED, DEVICE_ENDED };
 
 static struct {
@@ -467,7 +453,7 @@ static inline int device_ready(const char* title, dlpackgen_backend_error* error
   return device_is_ready() ? DLPACKGEN_BACKEND_OK : device_slowly_ready(title, error);
 }
 
-/* The parts of Level Zero's structs that the backend uses. Part of the backend's C file. */
+/* The parts of Level Zero's structs that the backend uses. */
 
 struct levelzero_properties {
   int type; /* DRIVER_struct_device */
@@ -520,19 +506,11 @@ struct levelzero_free_desc {
   uint32_t policy;
 };
 
-/* Determines the owner of the memory at an address, by querying the driver. Part of the backend's
- * file. */
+#include "dlpack.h"
 
-/* Checks and initialization that all backends with allocations share. Part of the backend's C
- * file. */
-
-/* Computes sizes of tensors, by the common rules of all languages, with errors of a backend. Part
- * of the backend's C file. */
-
-/**
- * \file tensor.h
- * Functions for producers and consumers: size, strides and byte range of a tensor (through
- * rules.h), validation of tensors from untrusted producers, and the search for an exchange table.
+/*
+ * Functions for producers and consumers: size, strides and byte range of a tensor, validation of
+ * tensors from untrusted producers, and the search for an exchange table.
  *
  * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
  * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
@@ -540,37 +518,32 @@ struct levelzero_free_desc {
  * wrapping around.
  */
 
-#include "dlpack.h"
-
 /* Every dlpack.h has the same guard, so another copy may have been included first. */
 #ifndef DLPACK_MAJOR_VERSION
 #if DLPACK_VERSION == 80
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
 #elif DLPACK_VERSION == 70
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
 #elif DLPACK_VERSION == 60
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
 #else
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
 #endif
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 0
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
 #elif DLPACK_MAJOR_VERSION != 1
-#error "tensor.h needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#error "this file needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
 #endif
-
-/**
- * \file codes.h
- * The device types and type codes of DLPack 1.3: their names and the properties of their
- * memory. The functions keep no state; any thread may call them.
- */
 
 #include "dlpack.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* The device types and type codes of DLPack 1.3: their names and the properties of their memory.
+ * The functions keep no state; any thread may call them. */
 
 #ifdef __cplusplus
 #define DLPACKGEN_CODES_NULL nullptr
@@ -689,27 +662,13 @@ static inline int32_t dlpackgen_device_owner(int32_t device_type) {
 /** Returns 1 if producers of this minor version may set strides to NULL, else 0. */
 static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor < 2; }
 
-/**
- * \file rules.h
- * The arithmetic of tensors: size, strides, layout and the accessed byte range. C++, PyTorch and
- * Python call these functions too. They are independent of the DLPack release, so the first copy of
- * this file that a source file includes works for all releases.
- *
- * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
- * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
- * numbers of elements. Sizes above 63 bits are reported as DLPACKGEN_ERROR_TOO_LARGE instead of
- * wrapping around.
- */
-
 #include "dlpack.h"
 
-/*
- * Properties of the elements of each type code, and limits. Contains the codes of all releases,
- * because a program for an older release may receive them, and numbers are never reused. The
- * functions keep no state.
- */
-
 #include <stdint.h>
+
+/* Properties of the elements of each type code, and limits. Contains the codes of all releases,
+ * because a program for an older release may receive them, and numbers are never reused. The
+ * functions keep no state. */
 
 /* Makes functions constexpr, from C++14 on. */
 #if defined(__cpp_constexpr) && __cpp_constexpr >= 201304L
@@ -772,6 +731,17 @@ DLPACKGEN_CONSTEXPR int dlpackgen_width_alignment(int bits) {
 }
 
 #include <stdint.h>
+
+/*
+ * The arithmetic of tensors: size, strides, layout and the accessed byte range. C++, PyTorch and
+ * Python call these functions too. They are independent of the DLPack release, so the first copy of
+ * this file that a source file includes works for all releases.
+ *
+ * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
+ * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
+ * numbers of elements. Sizes above 63 bits are reported as DLPACKGEN_ERROR_TOO_LARGE instead of
+ * wrapping around.
+ */
 
 /** The reason for a rejection. The numbers never change their meaning. */
 typedef enum dlpackgen_error_code {
@@ -1318,6 +1288,8 @@ static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExcha
 #undef DLPACKGEN_UTIL_CAST
 #undef DLPACKGEN_UTIL_TABLE
 
+/* Computes sizes of tensors, by the common rules of all languages, with errors of a backend. */
+
 /* Reports the error of a shape. */
 static int device_bad_shape(const char* what, dlpackgen_error_code rule, const dlpackgen_mismatch_* mismatch,
                             dlpackgen_backend_error* error) {
@@ -1362,6 +1334,8 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
 }
 
 #include <stdlib.h>
+
+/* Checks and initialization that all backends with allocations share. */
 
 /* Fills a tensor except its data from a request; it has space for shape and strides. */
 static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
@@ -1487,6 +1461,8 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
 
 #include "dlpackgen_usm.h"
 
+/* Determines the owner of the memory at an address, by querying the driver. */
+
 enum usm_kind { USM_UNKNOWN, USM_HOST, USM_DEVICE, USM_SHARED };
 
 /* The information about an address. Host memory has no owner: its id is that of the first device of
@@ -1598,6 +1574,8 @@ static int usm_check_tensor(const DLTensor* tensor, uint32_t flags, dlpackgen_po
 
 #include <stdlib.h>
 
+/* Loads Level Zero, starts it once, and identifies its devices. */
+
 /* A root device, as zeDeviceGet lists it: a card, or a tile if the device hierarchy is flat. */
 struct levelzero_root {
   driver_device device;
@@ -1614,7 +1592,7 @@ struct levelzero_known {
   int32_t root;
 };
 
-struct levelzero_slot; /* of levelzero_event.h */
+struct levelzero_slot;
 
 /* A driver, whose default context all libraries share. */
 struct levelzero_platform {
@@ -1837,6 +1815,8 @@ static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
   return code ? code : device_return_count(levelzero.root_count, count, error);
 }
 
+/* Determines the ids of devices, and the owner of the memory at an address. */
+
 static int levelzero_check_numbered(const char* what, dlpackgen_backend_error* error) {
   if (atomic_load_explicit(&levelzero.numbered, memory_order_acquire)) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_DEVICE_IDS_UNKNOWN,
@@ -2008,9 +1988,7 @@ static inline int usm_quick(const void* pointer, dlpackgen_pointer_attributes* i
   return id >= 0;
 }
 
-/* Streams: their numbers, and their devices. Part of the backend's file. */
-
-/* Checks and conversions that all backends with streams share. Part of the backend's file. */
+/* Checks and conversions that all backends with streams share. */
 
 /* Checks a device type with its own streams. */
 static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
@@ -2051,6 +2029,8 @@ static int device_current(const dlpackgen_stream_source* source, DLDevice device
   }
   return DLPACKGEN_BACKEND_OK;
 }
+
+/* Streams: their numbers, and their devices. */
 
 /* No object has a lower address: smaller values are stream numbers of other backends. */
 enum { USM_LOWEST_HANDLE = 4096 };
@@ -2109,6 +2089,8 @@ static int usm_current_stream(const dlpackgen_stream_source* source, DLDevice de
   if (!code) usm_fill_stream(stream, handle, device, 0);
   return code;
 }
+
+/* Streams, which are immediate command lists, and their ordering. */
 
 /* Two events: one for the queued work of a list, the other for a completed wait of another list.
  * Neither is reused before the second one is signaled. Slots are created by the dozen, and kept. */
@@ -2328,6 +2310,8 @@ static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* e
                 : DLPACKGEN_BACKEND_OK;
 }
 
+/* Allocates tensors, and frees their memory when no work uses it any more. */
+
 /* Work for which a deleter must wait: an event on a list. */
 struct levelzero_keep {
   driver_list list;
@@ -2480,10 +2464,7 @@ static int usm_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** t
   return code;
 }
 
-/* Copies between tensors. Part of the backend's file. */
-
-/* The source or destination of a copy, compared with the driver's information about its memory.
- * Part of the backend's file. */
+/* The source or destination of a copy, compared with the driver's information about its memory. */
 
 /* Compares the declared device of a tensor with the device of its memory. They differ, for example,
  * after the memory was freed. Pinned and managed memory may be declared as host memory. */
@@ -2512,6 +2493,8 @@ static inline int device_too_short(const char* what, const void* start, size_t b
                      "%s has %llu bytes at %p, beyond the end of its memory of %llu bytes", what,
                      (unsigned long long)bytes, start, (unsigned long long)size);
 }
+
+/* Copies between tensors. */
 
 /* The source or destination of a copy. */
 struct usm_side {
@@ -2577,6 +2560,8 @@ static int usm_copy_all(const DLTensor* to, const DLTensor* from, const dlpackge
   return usm_copy_kinds(to, from, stream, 1, error);
 }
 
+/* Copies on command lists. */
+
 /* Appends a copy after all existing commands of the list, and before all later ones. */
 static driver_result levelzero_append(const struct levelzero_stream* stream, void* to, const void* from, size_t bytes) {
   driver_result result = stream->in_order ? 0 : levelzero_barrier(stream, NULL, NULL);
@@ -2634,7 +2619,7 @@ static int usm_move(const struct usm_side* to, const struct usm_side* from, size
   return levelzero_finish_copy(levelzero_append(&open, to->start, from->start, bytes), &open, bytes, waits, error);
 }
 
-/* The tables, which are the only symbols for other files. Part of the backend's file. */
+/* The tables, which are the only symbols for other files. */
 
 #define USM_TABLE(info, copies)   \
   {sizeof(dlpackgen_backend),     \

@@ -16,34 +16,13 @@
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #endif
 
-// Copies on queues. Part of the backend's C++ file.
-
-// Allocates tensors, and frees their memory when no work uses it any more. Part of the backend's
-// C++ file.
-
-// Streams, which are SYCL's queues, and their ordering. Part of the backend's C++ file.
-
-// SYCL's devices, in SYCL's order, and the owner of the memory at an address. Part of the backend's
-// C++ file.
-
-/* Determines the owner of the memory at an address, by querying the driver. Part of the backend's
- * file. */
-
-/* Checks and initialization that all backends with allocations share. Part of the backend's C
- * file. */
-
-/* Computes sizes of tensors, by the common rules of all languages, with errors of a backend. Part
- * of the backend's C file. */
-
-/* Fills errors. Part of the backend's C file. */
-
-/* The driver of oneAPI: its types, its constants, and the symbol of each function. The driver's
- * own headers are not needed. */
-
 #include "dlpackgen_oneapi.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* The driver of oneAPI: its types, its constants, and the symbol of each function. The driver's own
+ * headers are not needed. */
 
 #define BACKEND_NAME "oneapi"
 #define BACKEND_TITLE "oneAPI"
@@ -222,6 +201,8 @@ static const struct driver_error {
 #include <stdio.h>
 #include <string.h>
 
+/* Fills errors. */
+
 #if defined(__GNUC__)
 #define DEVICE_FORMAT(text, first) __attribute__((format(printf, text, first)))
 #else
@@ -272,10 +253,11 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
   return first->code;
 }
 
-/**
- * \file tensor.h
- * Functions for producers and consumers: size, strides and byte range of a tensor (through
- * rules.h), validation of tensors from untrusted producers, and the search for an exchange table.
+#include "dlpack.h"
+
+/*
+ * Functions for producers and consumers: size, strides and byte range of a tensor, validation of
+ * tensors from untrusted producers, and the search for an exchange table.
  *
  * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
  * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
@@ -283,37 +265,32 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
  * wrapping around.
  */
 
-#include "dlpack.h"
-
 /* Every dlpack.h has the same guard, so another copy may have been included first. */
 #ifndef DLPACK_MAJOR_VERSION
 #if DLPACK_VERSION == 80
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
 #elif DLPACK_VERSION == 70
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
 #elif DLPACK_VERSION == 60
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
 #else
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
 #endif
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 0
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
 #elif DLPACK_MAJOR_VERSION != 1
-#error "tensor.h needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#error "this file needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
 #endif
-
-/**
- * \file codes.h
- * The device types and type codes of DLPack 1.3: their names and the properties of their
- * memory. The functions keep no state; any thread may call them.
- */
 
 #include "dlpack.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* The device types and type codes of DLPack 1.3: their names and the properties of their memory.
+ * The functions keep no state; any thread may call them. */
 
 #ifdef __cplusplus
 #define DLPACKGEN_CODES_NULL nullptr
@@ -432,27 +409,13 @@ static inline int32_t dlpackgen_device_owner(int32_t device_type) {
 /** Returns 1 if producers of this minor version may set strides to NULL, else 0. */
 static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor < 2; }
 
-/**
- * \file rules.h
- * The arithmetic of tensors: size, strides, layout and the accessed byte range. C++, PyTorch and
- * Python call these functions too. They are independent of the DLPack release, so the first copy of
- * this file that a source file includes works for all releases.
- *
- * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
- * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
- * numbers of elements. Sizes above 63 bits are reported as DLPACKGEN_ERROR_TOO_LARGE instead of
- * wrapping around.
- */
-
 #include "dlpack.h"
 
-/*
- * Properties of the elements of each type code, and limits. Contains the codes of all releases,
- * because a program for an older release may receive them, and numbers are never reused. The
- * functions keep no state.
- */
-
 #include <stdint.h>
+
+/* Properties of the elements of each type code, and limits. Contains the codes of all releases,
+ * because a program for an older release may receive them, and numbers are never reused. The
+ * functions keep no state. */
 
 /* Makes functions constexpr, from C++14 on. */
 #if defined(__cpp_constexpr) && __cpp_constexpr >= 201304L
@@ -515,6 +478,17 @@ DLPACKGEN_CONSTEXPR int dlpackgen_width_alignment(int bits) {
 }
 
 #include <stdint.h>
+
+/*
+ * The arithmetic of tensors: size, strides, layout and the accessed byte range. C++, PyTorch and
+ * Python call these functions too. They are independent of the DLPack release, so the first copy of
+ * this file that a source file includes works for all releases.
+ *
+ * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
+ * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
+ * numbers of elements. Sizes above 63 bits are reported as DLPACKGEN_ERROR_TOO_LARGE instead of
+ * wrapping around.
+ */
 
 /** The reason for a rejection. The numbers never change their meaning. */
 typedef enum dlpackgen_error_code {
@@ -1061,6 +1035,8 @@ static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExcha
 #undef DLPACKGEN_UTIL_CAST
 #undef DLPACKGEN_UTIL_TABLE
 
+/* Computes sizes of tensors, by the common rules of all languages, with errors of a backend. */
+
 /* Reports the error of a shape. */
 static int device_bad_shape(const char* what, dlpackgen_error_code rule, const dlpackgen_mismatch_* mismatch,
                             dlpackgen_backend_error* error) {
@@ -1105,6 +1081,8 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
 }
 
 #include <stdlib.h>
+
+/* Checks and initialization that all backends with allocations share. */
 
 /* Fills a tensor except its data from a request; it has space for shape and strides. */
 static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
@@ -1230,6 +1208,8 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
 
 #include "dlpackgen_usm.h"
 
+/* Determines the owner of the memory at an address, by querying the driver. */
+
 enum usm_kind { USM_UNKNOWN, USM_HOST, USM_DEVICE, USM_SHARED };
 
 /* The information about an address. Host memory has no owner: its id is that of the first device of
@@ -1345,6 +1325,8 @@ static int usm_check_tensor(const DLTensor* tensor, uint32_t flags, dlpackgen_po
 #include <new>
 #include <sycl/sycl.hpp>
 #include <vector>
+
+// SYCL's devices, in SYCL's order, and the owner of the memory at an address.
 
 #if !defined(_WIN32)
 #include <pthread.h>
@@ -1552,9 +1534,7 @@ static int usm_set_device_ids(const dlpackgen_usm_id*, size_t, dlpackgen_backend
   return usm_ready(error);
 }
 
-/* Streams: their numbers, and their devices. Part of the backend's file. */
-
-/* Checks and conversions that all backends with streams share. Part of the backend's file. */
+/* Checks and conversions that all backends with streams share. */
 
 /* Checks a device type with its own streams. */
 static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
@@ -1595,6 +1575,8 @@ static int device_current(const dlpackgen_stream_source* source, DLDevice device
   }
   return DLPACKGEN_BACKEND_OK;
 }
+
+/* Streams: their numbers, and their devices. */
 
 /* No object has a lower address: smaller values are stream numbers of other backends. */
 enum { USM_LOWEST_HANDLE = 4096 };
@@ -1653,6 +1635,8 @@ static int usm_current_stream(const dlpackgen_stream_source* source, DLDevice de
   if (!code) usm_fill_stream(stream, handle, device, 0);
   return code;
 }
+
+// Streams, which are SYCL's queues, and their ordering.
 
 namespace {
 
@@ -1777,6 +1761,8 @@ static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* e
 
 #include <memory>
 #include <utility>
+
+// Allocates tensors, and frees their memory when no work uses it any more.
 
 namespace {
 
@@ -1940,10 +1926,7 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
   });
 }
 
-/* Copies between tensors. Part of the backend's file. */
-
-/* The source or destination of a copy, compared with the driver's information about its memory.
- * Part of the backend's file. */
+/* The source or destination of a copy, compared with the driver's information about its memory. */
 
 /* Compares the declared device of a tensor with the device of its memory. They differ, for example,
  * after the memory was freed. Pinned and managed memory may be declared as host memory. */
@@ -1972,6 +1955,8 @@ static inline int device_too_short(const char* what, const void* start, size_t b
                      "%s has %llu bytes at %p, beyond the end of its memory of %llu bytes", what,
                      (unsigned long long)bytes, start, (unsigned long long)size);
 }
+
+/* Copies between tensors. */
 
 /* The source or destination of a copy. */
 struct usm_side {
@@ -2037,6 +2022,8 @@ static int usm_copy_all(const DLTensor* to, const DLTensor* from, const dlpackge
   return usm_copy_kinds(to, from, stream, 1, error);
 }
 
+// Copies on queues.
+
 namespace {
 
 // Copies after all existing work of the queue, and before all later work.
@@ -2089,7 +2076,7 @@ static int usm_move(const struct usm_side* to, const struct usm_side* from, size
   });
 }
 
-/* The tables, which are the only symbols for other files. Part of the backend's file. */
+/* The tables, which are the only symbols for other files. */
 
 #define USM_TABLE(info, copies)   \
   {sizeof(dlpackgen_backend),     \

@@ -14,23 +14,13 @@
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #endif
 
-/* Copies between tensors. Part of the backend's C file. */
-
-/* Checks and initialization that all backends with allocations share. Part of the backend's C
- * file. */
-
-/* Computes sizes of tensors, by the common rules of all languages, with errors of a backend. Part
- * of the backend's C file. */
-
-/* Fills errors. Part of the backend's C file. */
-
-/* The driver of ROCm: its types, its constants, and the symbol of each function. The driver's
- * own headers are not needed. */
-
 #include "dlpackgen_rocm.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* The driver of ROCm: its types, its constants, and the symbol of each function. The driver's own
+ * headers are not needed. */
 
 #define BACKEND_NAME "rocm"
 #define BACKEND_TITLE "ROCm"
@@ -228,6 +218,8 @@ static const struct driver_error {
 #include <stdio.h>
 #include <string.h>
 
+/* Fills errors. */
+
 #if defined(__GNUC__)
 #define DEVICE_FORMAT(text, first) __attribute__((format(printf, text, first)))
 #else
@@ -278,10 +270,11 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
   return first->code;
 }
 
-/**
- * \file tensor.h
- * Functions for producers and consumers: size, strides and byte range of a tensor (through
- * rules.h), validation of tensors from untrusted producers, and the search for an exchange table.
+#include "dlpack.h"
+
+/*
+ * Functions for producers and consumers: size, strides and byte range of a tensor, validation of
+ * tensors from untrusted producers, and the search for an exchange table.
  *
  * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
  * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
@@ -289,37 +282,32 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
  * wrapping around.
  */
 
-#include "dlpack.h"
-
 /* Every dlpack.h has the same guard, so another copy may have been included first. */
 #ifndef DLPACK_MAJOR_VERSION
 #if DLPACK_VERSION == 80
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
 #elif DLPACK_VERSION == 70
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
 #elif DLPACK_VERSION == 60
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
 #else
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
 #endif
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 0
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
 #elif DLPACK_MAJOR_VERSION != 1
-#error "tensor.h needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#error "this file needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
 #endif
-
-/**
- * \file codes.h
- * The device types and type codes of DLPack 1.3: their names and the properties of their
- * memory. The functions keep no state; any thread may call them.
- */
 
 #include "dlpack.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* The device types and type codes of DLPack 1.3: their names and the properties of their memory.
+ * The functions keep no state; any thread may call them. */
 
 #ifdef __cplusplus
 #define DLPACKGEN_CODES_NULL nullptr
@@ -438,27 +426,13 @@ static inline int32_t dlpackgen_device_owner(int32_t device_type) {
 /** Returns 1 if producers of this minor version may set strides to NULL, else 0. */
 static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor < 2; }
 
-/**
- * \file rules.h
- * The arithmetic of tensors: size, strides, layout and the accessed byte range. C++, PyTorch and
- * Python call these functions too. They are independent of the DLPack release, so the first copy of
- * this file that a source file includes works for all releases.
- *
- * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
- * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
- * numbers of elements. Sizes above 63 bits are reported as DLPACKGEN_ERROR_TOO_LARGE instead of
- * wrapping around.
- */
-
 #include "dlpack.h"
 
-/*
- * Properties of the elements of each type code, and limits. Contains the codes of all releases,
- * because a program for an older release may receive them, and numbers are never reused. The
- * functions keep no state.
- */
-
 #include <stdint.h>
+
+/* Properties of the elements of each type code, and limits. Contains the codes of all releases,
+ * because a program for an older release may receive them, and numbers are never reused. The
+ * functions keep no state. */
 
 /* Makes functions constexpr, from C++14 on. */
 #if defined(__cpp_constexpr) && __cpp_constexpr >= 201304L
@@ -521,6 +495,17 @@ DLPACKGEN_CONSTEXPR int dlpackgen_width_alignment(int bits) {
 }
 
 #include <stdint.h>
+
+/*
+ * The arithmetic of tensors: size, strides, layout and the accessed byte range. C++, PyTorch and
+ * Python call these functions too. They are independent of the DLPack release, so the first copy of
+ * this file that a source file includes works for all releases.
+ *
+ * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
+ * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
+ * numbers of elements. Sizes above 63 bits are reported as DLPACKGEN_ERROR_TOO_LARGE instead of
+ * wrapping around.
+ */
 
 /** The reason for a rejection. The numbers never change their meaning. */
 typedef enum dlpackgen_error_code {
@@ -1067,6 +1052,8 @@ static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExcha
 #undef DLPACKGEN_UTIL_CAST
 #undef DLPACKGEN_UTIL_TABLE
 
+/* Computes sizes of tensors, by the common rules of all languages, with errors of a backend. */
+
 /* Reports the error of a shape. */
 static int device_bad_shape(const char* what, dlpackgen_error_code rule, const dlpackgen_mismatch_* mismatch,
                             dlpackgen_backend_error* error) {
@@ -1111,6 +1098,8 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
 }
 
 #include <stdlib.h>
+
+/* Checks and initialization that all backends with allocations share. */
 
 /* Fills a tensor except its data from a request; it has space for shape and strides. */
 static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
@@ -1234,8 +1223,7 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* The source or destination of a copy, compared with the driver's information about its memory.
- * Part of the backend's file. */
+/* The source or destination of a copy, compared with the driver's information about its memory. */
 
 /* Compares the declared device of a tensor with the device of its memory. They differ, for example,
  * after the memory was freed. Pinned and managed memory may be declared as host memory. */
@@ -1265,10 +1253,6 @@ static inline int device_too_short(const char* what, const void* start, size_t b
                      (unsigned long long)bytes, start, (unsigned long long)size);
 }
 
-/* Streams: their numbers, their devices, and their ordering. Part of the backend's C file. */
-
-/* Converts DLPack's stream numbers by the rules of the backend. Part of the backend's C file. */
-
 /* DLPack's stream numbers for ROCm. */
 
 /* The stream numbers that are not handles; at least one row. */
@@ -1283,6 +1267,8 @@ static const struct driver_number {
 };
 
 #define DRIVER_DEFAULT_STREAM ((uintptr_t)0)
+
+/* Converts DLPack's stream numbers by the rules of the backend. */
 
 /* Reads a number other than None, and returns whether it is a stream. `handles` is 0 if only the
  * numbers of the rules are streams. */
@@ -1299,9 +1285,7 @@ static int numbers_read(int64_t number, int handles, dlpackgen_stream* stream) {
   return !rejected;
 }
 
-/* Checks devices. Part of the backend's C file. */
-
-/* Checks and conversions that all backends with streams share. Part of the backend's file. */
+/* Checks and conversions that all backends with streams share. */
 
 /* Checks a device type with its own streams. */
 static int device_check_type(const char* what, DLDevice device, dlpackgen_backend_error* error) {
@@ -1343,12 +1327,7 @@ static int device_current(const dlpackgen_stream_source* source, DLDevice device
   return DLPACKGEN_BACKEND_OK;
 }
 
-/* The part for runtimes without contexts: work is done on the current device, which is selected by
- * its number, and the thread's current device is restored. Part of the backend's C file. */
-
-/* Loads the driver and starts it, once. Part of the backend's C file. */
-
-/* Looks up the names of driver results. Part of the backend's C file. */
+/* Looks up the names of driver results. */
 
 /* Returns the description's entry for a result, or NULL. */
 static inline const struct driver_error* device_known(driver_result result) {
@@ -1369,11 +1348,7 @@ static inline void device_add_result(dlpackgen_backend_error* error, const char*
   device_add(error, text ? text : "");
 }
 
-/* Starts the driver once, and defines the check at the beginning of every call. Part of the
- * backend's C file. */
-
-/* Opens a library at run time, runs initialization once, and detects a fork. Part of the backend's
- * C file. */
+/* Opens a library at run time, runs initialization once, and detects a fork. */
 
 #if defined(_WIN32)
 
@@ -1480,6 +1455,8 @@ static inline void* device_open_one(const char* const* names, char* why, size_t 
 
 #include <stdatomic.h>
 
+/* Starts the driver once, and defines the check at the beginning of every call. */
+
 enum device_phase { DEVICE_NEW, DEVICE_READY, DEVICE_FAILED, DEVICE_FORKED, DEVICE_ENDED };
 
 static struct {
@@ -1558,6 +1535,8 @@ static const char* const driver_lookups[] = {
 
 #include <stdlib.h>
 
+/* Loads the driver and starts it, once. */
+
 /* The state of a device. Context and stream are created when they are first needed, and kept until
  * the device is reset. */
 struct streams_device {
@@ -1574,7 +1553,7 @@ static struct {
   struct streams_device* devices;
 } streams;
 
-/* The functions that differ between drivers; defined in streams_current.h. */
+/* The functions that differ between drivers; defined below. */
 static void* streams_find(void* library, const struct driver_function* f);
 static void streams_words(driver_result result, const char** name, const char** text);
 static driver_result streams_begin(void);
@@ -1665,6 +1644,9 @@ static int streams_device_count(int32_t* count, dlpackgen_backend_error* error) 
   const int code = streams_ready(error);
   return code ? code : device_return_count(streams.count, count, error);
 }
+
+/* The part for runtimes without contexts: work is done on the current device, which is selected by
+ * its number, and the thread's current device is restored. */
 
 static void* streams_find(void* library, const struct driver_function* f) { return device_symbol(library, f->plain); }
 
@@ -1766,6 +1748,8 @@ static driver_result streams_queue_across(void* to, int32_t to_ordinal, const vo
   return streams.driver.copy_peer(to, to_ordinal, from, from_ordinal, bytes, stream);
 }
 
+/* Checks devices. */
+
 static int streams_check_id(const char* what, int32_t id, dlpackgen_backend_error* error) {
   if (id >= 0 && id < streams.count) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
@@ -1779,6 +1763,8 @@ static int streams_check_device(const char* what, DLDevice device, dlpackgen_bac
 }
 
 #include <limits.h>
+
+/* Streams: their numbers, their devices, and their ordering. */
 
 /* Returns the driver's handle: the default stream has a handle with the same meaning in every
  * program, unlike NULL. */
@@ -1964,7 +1950,7 @@ static int streams_finish(const dlpackgen_stream* stream, dlpackgen_backend_erro
   return result ? streams_fail(error, result, "stream_synchronize: the stream %p", stream->handle) : code;
 }
 
-/* Determines the owner of the memory at an address. Part of the backend's C file. */
+/* Determines the owner of the memory at an address. */
 
 /* Checks device memory. Plain memory, which has a context, always exists; memory of a graph and a
  * reserved range have no context. A newer driver may not know such an address, which then counts as
@@ -2021,6 +2007,8 @@ static int streams_pointer_attributes(const void* pointer, dlpackgen_pointer_att
   if (result) code = streams_query_again(pointer, &a, result, error);
   return code ? code : streams_classify(pointer, &a, info, error);
 }
+
+/* Copies between tensors. */
 
 /* The source or destination of a copy, from the driver. */
 struct streams_side {
@@ -2099,9 +2087,7 @@ static int streams_copy(const DLTensor* to, const DLTensor* from, const dlpackge
   return code;
 }
 
-/* Allocates tensors. Part of the backend's C file. */
-
-/* Frees memory when no work uses it any more. Part of the backend's C file. */
+/* Frees memory when no work uses it any more. */
 
 /* Work for which a deleter must wait: an event on a stream. */
 struct streams_keep {
@@ -2322,6 +2308,8 @@ static int streams_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_
   streams_leave(pushed);
   return result ? streams_fail(error, result, "keep_until: an event on the stream %p", stream->handle) : code;
 }
+
+/* Allocates tensors. */
 
 /* The driver's argument for access of a device to a pool. */
 struct streams_access {

@@ -17,36 +17,18 @@
 #pragma GCC diagnostic ignored "-Wunused-const-variable"
 #endif
 
-/* The stream functions of a CPU, which has no streams, and copies. Part of the backend's C file. */
-
-/* Receives a memfd from an untrusted peer. Part of the backend's C file. */
-
-/* Sends a memfd to a peer. Part of the backend's C file. */
-
-/* Allocates memory that can be shared. Part of the backend's C file. */
-
-/* The header of a memfd, which describes its tensor. Part of the backend's C file. */
-
-/* The tensors of this process, indexed by address. Part of the backend's C file. */
-
-/* Checks and initialization that all backends with allocations share. Part of the backend's C
- * file. */
-
-/* Computes sizes of tensors, by the common rules of all languages, with errors of a backend. Part
- * of the backend's C file. */
-
-/* Fills errors. Part of the backend's C file. */
+#include "dlpackgen_shm.h"
 
 /* The functions of a driver that the common sources of a backend need; the driver here is the
- * operating system. Part of the backend's C file. */
-
-#include "dlpackgen_shm.h"
+ * operating system. */
 
 #define BACKEND_NAME "shm"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
+
+/* Fills errors. */
 
 #if defined(__GNUC__)
 #define DEVICE_FORMAT(text, first) __attribute__((format(printf, text, first)))
@@ -98,10 +80,11 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
   return first->code;
 }
 
-/**
- * \file tensor.h
- * Functions for producers and consumers: size, strides and byte range of a tensor (through
- * rules.h), validation of tensors from untrusted producers, and the search for an exchange table.
+#include "dlpack.h"
+
+/*
+ * Functions for producers and consumers: size, strides and byte range of a tensor, validation of
+ * tensors from untrusted producers, and the search for an exchange table.
  *
  * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
  * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
@@ -109,37 +92,32 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
  * wrapping around.
  */
 
-#include "dlpack.h"
-
 /* Every dlpack.h has the same guard, so another copy may have been included first. */
 #ifndef DLPACK_MAJOR_VERSION
 #if DLPACK_VERSION == 80
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
 #elif DLPACK_VERSION == 70
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
 #elif DLPACK_VERSION == 60
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
 #else
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
 #endif
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 0
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
 #elif DLPACK_MAJOR_VERSION != 1
-#error "tensor.h needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#error "this file needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
 #endif
-
-/**
- * \file codes.h
- * The device types and type codes of DLPack 1.3: their names and the properties of their
- * memory. The functions keep no state; any thread may call them.
- */
 
 #include "dlpack.h"
 
 #include <stddef.h>
 #include <stdint.h>
+
+/* The device types and type codes of DLPack 1.3: their names and the properties of their memory.
+ * The functions keep no state; any thread may call them. */
 
 #ifdef __cplusplus
 #define DLPACKGEN_CODES_NULL nullptr
@@ -258,27 +236,13 @@ static inline int32_t dlpackgen_device_owner(int32_t device_type) {
 /** Returns 1 if producers of this minor version may set strides to NULL, else 0. */
 static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor < 2; }
 
-/**
- * \file rules.h
- * The arithmetic of tensors: size, strides, layout and the accessed byte range. C++, PyTorch and
- * Python call these functions too. They are independent of the DLPack release, so the first copy of
- * this file that a source file includes works for all releases.
- *
- * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
- * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
- * numbers of elements. Sizes above 63 bits are reported as DLPACKGEN_ERROR_TOO_LARGE instead of
- * wrapping around.
- */
-
 #include "dlpack.h"
 
-/*
- * Properties of the elements of each type code, and limits. Contains the codes of all releases,
- * because a program for an older release may receive them, and numbers are never reused. The
- * functions keep no state.
- */
-
 #include <stdint.h>
+
+/* Properties of the elements of each type code, and limits. Contains the codes of all releases,
+ * because a program for an older release may receive them, and numbers are never reused. The
+ * functions keep no state. */
 
 /* Makes functions constexpr, from C++14 on. */
 #if defined(__cpp_constexpr) && __cpp_constexpr >= 201304L
@@ -341,6 +305,17 @@ DLPACKGEN_CONSTEXPR int dlpackgen_width_alignment(int bits) {
 }
 
 #include <stdint.h>
+
+/*
+ * The arithmetic of tensors: size, strides, layout and the accessed byte range. C++, PyTorch and
+ * Python call these functions too. They are independent of the DLPack release, so the first copy of
+ * this file that a source file includes works for all releases.
+ *
+ * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
+ * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
+ * numbers of elements. Sizes above 63 bits are reported as DLPACKGEN_ERROR_TOO_LARGE instead of
+ * wrapping around.
+ */
 
 /** The reason for a rejection. The numbers never change their meaning. */
 typedef enum dlpackgen_error_code {
@@ -887,6 +862,8 @@ static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExcha
 #undef DLPACKGEN_UTIL_CAST
 #undef DLPACKGEN_UTIL_TABLE
 
+/* Computes sizes of tensors, by the common rules of all languages, with errors of a backend. */
+
 /* Reports the error of a shape. */
 static int device_bad_shape(const char* what, dlpackgen_error_code rule, const dlpackgen_mismatch_* mismatch,
                             dlpackgen_backend_error* error) {
@@ -931,6 +908,8 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
 }
 
 #include <stdlib.h>
+
+/* Checks and initialization that all backends with allocations share. */
 
 /* Fills a tensor except its data from a request; it has space for shape and strides. */
 static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
@@ -1059,6 +1038,8 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
 #include <sys/mman.h>
 #include <unistd.h>
 
+/* The tensors of this process, indexed by address. */
+
 /* The offset of the elements in a memfd: after the header, on a separate page. */
 enum { SHM_DATA = 4096 };
 
@@ -1159,6 +1140,8 @@ static int shm_fail(dlpackgen_backend_error* error, int code, int native, const 
   return code;
 }
 
+/* The header of a memfd, which describes its tensor. */
+
 /* "DLPSHM", and the version of this struct. */
 #define SHM_MAGIC UINT64_C(0x00014d4853504c44)
 
@@ -1229,6 +1212,8 @@ static int shm_read_header(int fd, struct shm_header* header, dlpackgen_backend_
 
 #include <fcntl.h>
 #include <sys/resource.h>
+
+/* Allocates memory that can be shared. */
 
 /* Linux 6.3 warns without this flag, and may be configured to require it; headers may be older. */
 #ifndef MFD_NOEXEC_SEAL
@@ -1332,6 +1317,8 @@ static int shm_free(DLManagedTensorVersioned* tensor, dlpackgen_backend_error* e
 }
 
 #include <sys/socket.h>
+
+/* Sends a memfd to a peer. */
 
 /* Linux 5.1; headers may be older. */
 #ifndef F_SEAL_FUTURE_WRITE
@@ -1452,6 +1439,8 @@ static int shm_send(int socket, const DLTensor* tensor, uint32_t flags, dlpackge
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/vfs.h>
+
+/* Receives a memfd from an untrusted peer. */
 
 enum {
   SHM_TMPFS = 0x01021994, /* TMPFS_MAGIC of linux/magic.h, which may not be installed */
@@ -1578,6 +1567,8 @@ static int shm_receive(int socket, DLManagedTensorVersioned** tensor, dlpackgen_
   if (!code) *tensor = &block->tensor;
   return code;
 }
+
+/* The stream functions of a CPU, which has no streams, and copies. */
 
 static int shm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
   const int fd = shm_memfd();

@@ -11,10 +11,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The state of a module: Python constants, and the cached access methods of types. Part of
- * dlpackgen_python.c. */
-
 #include <dlpackgen/message.h>
+
+/* The state of a module: Python constants, and the cached access methods of types. */
 
 #if defined(__GNUC__)
 #define DLPACKGEN_LOAD(place) __atomic_load_n(place, __ATOMIC_ACQUIRE)
@@ -142,37 +141,13 @@ static void dlpackgen_free_access(struct dlpackgen_access* access) {
   Py_DECREF(type); /* may run code that calls this function again */
 }
 
-/* The native readers, in the order in which a new type is compared with them. Part of
- * dlpackgen_python.c. A native reader is a file in this folder that defines a static const struct
- * dlpackgen_native_reader, and is included and listed here. */
-
-/*
- * Reads cupy.ndarray through its public attributes. CuPy's own __dlpack__ rounds strides to whole
- * elements and omits the byte order (cupy/_core/dlpack.pyx of 14.2), so some arrays are exported
- * with wrong values. CuPy also has no exchange table, which would report its current stream.
- */
-
-/*
- * Reads numpy.ndarray through the fields of the object, without calling NumPy. The offsets of these
- * fields are part of NumPy's stable ABI, and are compared once with the values that NumPy returns
- * in Python. If they differ, arrays are read through the buffer protocol.
- */
-
-/* Reads any object with the buffer protocol. */
-
 #include <string.h>
-
-/*
- * The common part of NumPy's fields and the buffer protocol: converts sizes in bytes to sizes in
- * elements.
- */
 
 #include <stdarg.h>
 
-/* Exceptions and their texts, and lookups of optional attributes and modules. Part of
- * dlpackgen_python.c. */
-
 #include <dlpackgen/checker.h>
+
+/* Exceptions and their texts, and lookups of optional attributes and modules. */
 
 /* An exception that is saved while other Python code runs. No Python code may run while an
  * exception is set, and the result of a call, not the current exception, indicates a failure. */
@@ -407,13 +382,11 @@ DLPACKGEN_SLOW static int dlpackgen_not_exported(PyObject* object) {
   return -1;
 }
 
-/*
- * NumPy's type numbers, which stand for C types. Their widths depend on the platform: NumPy's long
- * has 32 or 64 bits, as in C. This file does not use Python.
- */
-
 #include <dlpack/dlpack.h>
 #include <stddef.h>
+
+/* NumPy's type numbers, which stand for C types. Their widths depend on the platform: NumPy's long
+ * has 32 or 64 bits, as in C. */
 
 /* An element type that DLPack supports. Its size is a power of two. */
 struct dlpackgen_element {
@@ -465,6 +438,9 @@ static inline const struct dlpackgen_element* dlpackgen_np_element(int number) {
   if (number < 0 || number >= DLPACKGEN_NP_NUMBERS) return NULL;
   return dlpackgen_np_elements[number].dtype.lanes ? &dlpackgen_np_elements[number] : NULL;
 }
+
+/* The common part of NumPy's fields and the buffer protocol: converts sizes in bytes to sizes in
+ * elements. */
 
 /* Sets a BufferError and returns -1. The format is as for PyErr_Format. */
 DLPACKGEN_SLOW static int dlpackgen_reject(const char* format, ...) {
@@ -565,6 +541,8 @@ DLPACKGEN_FAST int dlpackgen_describe(const struct dlpackgen_memory* memory, con
   return 0;
 }
 
+/* Reads any object with the buffer protocol. */
+
 /* Skips a mark of the native byte order; returns NULL for the other byte order. */
 static const char* dlpackgen_buffer_native_format(const char* format) {
   if (*format == '@' || *format == '=' || *format == (dlpackgen_little_endian() ? '<' : '>')) return format + 1;
@@ -645,14 +623,12 @@ static int dlpackgen_buffer_retain(PyObject* object, DLTensor* out, int64_t* scr
   return result;
 }
 
-/*
- * Recognizes the types of other libraries. Programs can change sys.modules and the attributes of
- * modules: paddle.enable_compat(), for example, replaces torch's modules with Paddle's. The name of
- * a type that is defined in C cannot be changed.
- */
-
 #include <stdlib.h>
 #include <string.h>
+
+/* Recognizes the types of other libraries. Programs can change sys.modules and the attributes of
+ * modules: paddle.enable_compat(), for example, replaces torch's modules with Paddle's. The name of
+ * a type that is defined in C cannot be changed. */
 
 /* Compares two Python strings and releases one of them. Returns 1, 0, or -1 with an exception. */
 static int dlpackgen_is_text(PyObject* text, const char* expected) {
@@ -684,6 +660,10 @@ static int dlpackgen_native_readers_are_on(void) {
   const char* off = getenv("DLPACKGEN_NO_NATIVE_READERS");
   return !off || !*off || strcmp(off, "0") == 0;
 }
+
+/* Reads numpy.ndarray through the fields of the object, without calling NumPy. The offsets of these
+ * fields are part of NumPy's stable ABI, and are compared once with the values that NumPy returns
+ * in Python. If they differ, arrays are read through the buffer protocol. */
 
 /* The first fields of an array. */
 struct dlpackgen_np_array {
@@ -922,6 +902,10 @@ static const struct dlpackgen_native_reader dlpackgen_reader_numpy = {
     NULL,
 };
 
+/* Reads cupy.ndarray through its public attributes. CuPy's own __dlpack__ rounds strides to whole
+ * elements and omits the byte order (cupy/_core/dlpack.pyx of 14.2), so some arrays are exported
+ * with wrong values. CuPy also has no exchange table, which would report its current stream. */
+
 static int dlpackgen_cupy_open(PyObject* type) {
   (void)type;
   return 1;
@@ -1087,9 +1071,7 @@ static const struct dlpackgen_native_reader dlpackgen_reader_cupy = {
     dlpackgen_cupy_allocate,
 };
 
-/*
- * Reads JAX arrays on the CPU, and rejects tracers, which have no values.
- */
+/* Reads JAX arrays on the CPU, and rejects tracers, which have no values. */
 
 static int dlpackgen_jax_open(PyObject* type) {
   (void)type;
@@ -1169,14 +1151,12 @@ static const struct dlpackgen_native_reader dlpackgen_reader_jax_tracer = {
     "jax._src.core", "Tracer", NULL, NULL, NULL, dlpackgen_jax_reject_tracer, NULL, NULL, 0, NULL, NULL,
 };
 
-/*
- * Determines the Paddle tensors for which Paddle's exchange table may be used. The table assumes
+/* Determines the Paddle tensors for which Paddle's exchange table may be used. The table assumes
  * dense tensors and follows pointers that others lack (3.3.1 crashes on sparse tensors and after
  * _clear()), and it does not report gradients. Paddle defines is_dense and stop_gradient in C. They
  * run no Python code, allocate nothing and take a few nanoseconds, so they are queried right before
  * the table is used. If a program has replaced them, the tensors' methods are called instead,
- * before any tensor is read.
- */
+ * before any tensor is read. */
 
 /* The two descriptors of Paddle's type. Complete before it is published, and never freed. */
 struct dlpackgen_paddle {
@@ -1278,51 +1258,18 @@ static PyObject* dlpackgen_paddle_type(PyObject* type) {
   return tensor;
 }
 
-/*
- * Reads torch.Tensor and torch.nn.Parameter through libtorch's stable C shim, and through fields of
- * the objects whose offsets were verified.
- */
-
-/*
- * The offsets of four words in torch's objects: the dispatch keys, the storage, the offset in the
- * storage, and the storage's size. libtorch's shim returns each of them with a call; reading the
- * words takes one load each.
- *
- * No version of torch guarantees these offsets, so they are verified once per process with tensors
- * that are created for this purpose: for each value, exactly one word must match what torch reports
- * in Python for all of them. A value without such a word is queried through the shim, and so are
- * all values in a torch that is newer than the tested versions. The words are only used as numbers,
- * except the address of the storage, which torch has reported. Since before torch 2.5, a TensorImpl
- * ends with its sizes and strides, the offset, the number of elements, flags and the keys
- * (c10/core/TensorImpl.h, the checks of its size), so the position of the strides, which the shim
- * reports, limits the search.
- *
- * The verification calls torch in Python, with all modes disabled, and before a call reads its
- * first argument, so the code that it runs cannot change anything that was checked.
- */
-
-/*
- * libtorch's stable C shim. Its symbols are looked up in the torch that the program has loaded, so
- * one binary works with many versions. Properties that neither the shim nor PyTorch's exchange
- * table reports are queried with exported functions of libtorch. If a version lacks one of them,
- * its tensors are read through its exchange table and queried in Python. Reading through the shim
- * runs no Python code.
- */
-
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
-
-/*
- * Looks up functions by name in the torch that the program has loaded. Used by the native reader
- * for torch and by operators in plain C.
- */
 
 #include <dlpack/dlpack.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+
+/* Looks up functions by name in the torch that the program has loaded. Used by the native reader
+ * for torch and by operators in plain C. */
 
 #ifndef _WIN32
 #include <dlfcn.h>
@@ -1389,8 +1336,8 @@ static void dlpackgen_loaded_store_dtypes(void* library, const struct dlpackgen_
   }
 }
 
-/* The dtypes of torch that DLPack can express. Dtypes without a row, such as quantized
- * types, are rejected. An element of a type _x2 is two elements in DLPack. */
+/* The dtypes of torch that DLPack can express. Dtypes without a row, such as quantized types, are
+ * rejected. An element of a type _x2 is two elements in DLPack. */
 
 static const struct dlpackgen_loaded_dtype dlpackgen_torch_dtypes[] = {
     {"bool", {kDLBool, 8, 1}},
@@ -1416,6 +1363,12 @@ static const struct dlpackgen_loaded_dtype dlpackgen_torch_dtypes[] = {
     {"float8_e8m0fnu", {kDLFloat8_e8m0fnu, 8, 1}},
     {"float4_e2m1fn_x2", {kDLFloat4_e2m1fn, 4, 2}},
 };
+
+/* libtorch's stable C shim. Its symbols are looked up in the torch that the program has loaded, so
+ * one binary works with many versions. Properties that neither the shim nor PyTorch's exchange
+ * table reports are queried with exported functions of libtorch. If a version lacks one of them,
+ * its tensors are read through its exchange table and queried in Python. Reading through the shim
+ * runs no Python code. */
 
 /* The newest tested minor version of torch 2. The fields below are not read in newer versions. */
 #ifndef DLPACKGEN_TORCH_NEWEST_TESTED
@@ -1615,10 +1568,8 @@ DLPACKGEN_FAST void* dlpackgen_torch_handle(PyObject* object) {
   return dlpackgen_torch_handle_in(&dlpackgen_torch, object);
 }
 
-/*
- * Queries torch's objects in Python if they are not read through the shim: subclasses, other
- * devices, and versions that lack a function.
- */
+/* Queries torch's objects in Python if they are not read through the shim: subclasses, other
+ * devices, and versions that lack a function. */
 
 /* Selects when a tensor that requires grad is rejected: while grad mode is on (changes would then
  * be missing from the gradients), always, or never. A module selects it by defining
@@ -1791,6 +1742,24 @@ DLPACKGEN_SLOW static int dlpackgen_torch_reject(PyObject* object) {
   if (dlpackgen_torch_reject_storage(object) < 0) return -1;
   return dlpackgen_torch_reject_grad(object);
 }
+
+/*
+ * The offsets of four words in torch's objects: the dispatch keys, the storage, the offset in the
+ * storage, and the storage's size. libtorch's shim returns each of them with a call; reading the
+ * words takes one load each.
+ *
+ * No version of torch guarantees these offsets, so they are verified once per process with tensors
+ * that are created for this purpose: for each value, exactly one word must match what torch reports
+ * in Python for all of them. A value without such a word is queried through the shim, and so are
+ * all values in a torch that is newer than the tested versions. The words are only used as numbers,
+ * except the address of the storage, which torch has reported. Since before torch 2.5, a TensorImpl
+ * ends with its sizes and strides, the offset, the number of elements, flags and the keys
+ * (c10/core/TensorImpl.h, the checks of its size), so the position of the strides, which the shim
+ * reports, limits the search.
+ *
+ * The verification calls torch in Python, with all modes disabled, and before a call reads its
+ * first argument, so the code that it runs cannot change anything that was checked.
+ */
 
 /* Returns the TensorImpl of a dense tensor on the CPU or on CUDA without negated or conjugated
  * values, whose fields have the verified offsets; NULL for others. */
@@ -2079,6 +2048,9 @@ static int dlpackgen_torch_prove(PyObject* base, struct dlpackgen_torch_known* f
   return proven < 0 || dlpackgen_torch_unproven() ? -1 : proven;
 }
 
+/* Reads torch.Tensor and torch.nn.Parameter through libtorch's stable C shim, and through fields of
+ * the objects whose offsets were verified. */
+
 /* Looks up the table that dlpackgen_torch.install() has set on the type. */
 static int dlpackgen_torch_find_reader(PyObject* type, struct dlpackgen_torch_known* found) {
   PyObject* capsule = PyObject_GetAttrString(type, "__dlpackgen_read__");
@@ -2346,6 +2318,9 @@ static const struct dlpackgen_native_reader dlpackgen_reader_torch = {
     NULL,
 };
 
+/* The native readers, in the order in which a new type is compared with them. Each is a static
+ * const struct dlpackgen_native_reader. */
+
 /* Terminated by NULL. */
 static const struct dlpackgen_native_reader* const dlpackgen_native_readers[] = {
     &dlpackgen_reader_torch,
@@ -2357,23 +2332,7 @@ static const struct dlpackgen_native_reader* const dlpackgen_native_readers[] = 
     NULL,
 };
 
-/* Uses backends through the table of dlpackgen_backend.h: the owner of a tensor's memory, stream
- * ordering, and memory for results. A driver is loaded for the first tensor on its device. Part of
- * dlpackgen_python.c. */
-
-/* Passes the arguments of a call to the checker, which is independent of Python. Part of
- * dlpackgen_python.c. */
-
-/* Reads the tensor of an object, with each access method. Part of dlpackgen_python.c. */
-
-/* Capsules: requests them through __dlpack__, consumes them once, and exports them. Part of
- * dlpackgen_python.c. */
-
-/* Access methods: determined once per type, then cached. Part of dlpackgen_python.c. */
-
-/* Managed tensors: the owners of their memory, and their deleters. Part of dlpackgen_python.c. */
-
-/* Limits the nesting of calls on a thread. Part of dlpackgen_python.c. */
+/* Limits the nesting of calls on a thread. */
 
 #if defined(__GNUC__)
 #define DLPACKGEN_OF_THREAD static __thread
@@ -2411,6 +2370,8 @@ DLPACKGEN_FAST int* dlpackgen_descend(void) {
 }
 
 DLPACKGEN_FAST void dlpackgen_ascend(int* nested) { --*nested; }
+
+/* Managed tensors: the owners of their memory, and their deleters. */
 
 /* A tensor with its owner in one block; shape and strides follow. */
 struct dlpackgen_holder {
@@ -2623,6 +2584,8 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_allocate(DLDataType dty
   return &made->tensor;
 }
 
+/* Access methods: determined once per type, then cached. */
+
 /* Returns whether an object has an attribute: 1, 0, or -1 with an exception. */
 static int dlpackgen_has(PyObject* object, const char* name) {
   PyObject* value;
@@ -2721,7 +2684,7 @@ static int dlpackgen_trusts(struct dlpackgen_access* access) {
   return own == access->api ? dlpackgen_is_trusted(access) : 0;
 }
 
-/* Reads the module's own tensors; defined in object.h. */
+/* Reads the module's own tensors. */
 static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags);
 
 /* They are read through their struct: no foreign code runs, no memory is allocated, and the flags
@@ -2959,6 +2922,8 @@ DLPACKGEN_PYTHON_API int dlpackgen_register_exchange_api(PyObject* module, PyObj
   return 0;
 }
 
+/* Capsules: requests them through __dlpack__, consumes them once, and exports them. */
+
 /* A tensor from a capsule: one of the two structs, for its new owner. */
 struct dlpackgen_received {
   DLManagedTensorVersioned* versioned;
@@ -3103,6 +3068,8 @@ DLPACKGEN_PYTHON_API PyObject* dlpackgen_export_capsule(DLManagedTensorVersioned
   else if (!capsule) dlpackgen_delete_quietly(whole ? whole : tensor, NULL);
   return capsule;
 }
+
+/* Reads the tensor of an object, with each access method. */
 
 /* Returns the truth value of an object, and releases it: 1, 0, or -1 with an exception. */
 static int dlpackgen_truth(PyObject* answer) {
@@ -3344,6 +3311,8 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_from_py_object_no_sync(
   return made;
 }
 
+/* Passes the arguments of a call to the checker, which is independent of Python. */
+
 /* The symbols of a call. */
 DLPACKGEN_FAST struct dlpackgen_bindings dlpackgen_bindings_of(struct dlpackgen_call* call) {
   struct dlpackgen_bindings bindings;
@@ -3396,6 +3365,9 @@ DLPACKGEN_SLOW static int dlpackgen_check(struct dlpackgen_call* call, int i) {
   }
   return status ? dlpackgen_raise(status, &text) : 0;
 }
+
+/* Uses backends through the table of dlpackgen_backend.h: the owner of a tensor's memory, stream
+ * ordering, and memory for results. A driver is loaded for the first tensor on its device. */
 
 static const char dlpackgen_backend_capsule[] = "dlpackgen_backend";
 
@@ -3588,20 +3560,7 @@ static DLManagedTensorVersioned* dlpackgen_allocate_by_backend(const struct dlpa
   return NULL;
 }
 
-/* Begins and ends calls, with the fast path of most calls, which reads the tensors one after the
- * other. Part of dlpackgen_python.c. */
-
-/* Checks the tables that describe functions, at the first call from each place, before any argument
- * is read. Mistakes in them are the module author's, and raise SystemError. Part of
- * dlpackgen_python.c. */
-
-/* Reads the tensors of a call if reading one may change another. Part of dlpackgen_python.c.
- */
-
-/* Assigns the arguments of a call, positional or keyword, to its parameters, and converts scalars.
- * Part of dlpackgen_python.c. */
-
-/* The device and the stream of a call. Part of dlpackgen_python.c. */
+/* The device and the stream of a call. */
 
 /* Returns the function that reports the current stream of an argument's library, which also
  * identifies arguments of the same library; NULL if there is none. */
@@ -3971,6 +3930,9 @@ DLPACKGEN_SLOW static int dlpackgen_settle_device(struct dlpackgen_call* call, i
   return settled ? settled : dlpackgen_check_owners(call);
 }
 
+/* Assigns the arguments of a call, positional or keyword, to its parameters, and converts
+ * scalars. */
+
 /* Keyword arguments */
 
 /* The names of a function's arguments, at a fixed distance in bytes. Those after the positional
@@ -4220,6 +4182,8 @@ DLPACKGEN_SLOW static int dlpackgen_left_out(struct dlpackgen_call* call, int i)
   a->real = p->float_default;
   return 0;
 }
+
+/* Reads the tensors of a call if reading one may change another. */
 
 static void dlpackgen_release_tensor(struct dlpackgen_call* call, int i) {
   const uint64_t bit = UINT64_C(1) << i;
@@ -4535,6 +4499,9 @@ DLPACKGEN_SLOW static int dlpackgen_begin_slowly(struct dlpackgen_call* call, Py
   return failed;
 }
 
+/* Checks the tables that describe functions, at the first call from each place, before any argument
+ * is read. Mistakes in them are the module author's, and raise SystemError. */
+
 /* Reports a call without room for all arguments of its function. */
 static int dlpackgen_no_room(const struct dlpackgen_call_site* site, const struct dlpackgen_function* function) {
   PyErr_Format(PyExc_SystemError,
@@ -4573,6 +4540,9 @@ static int dlpackgen_check_functions(const struct dlpackgen_function* const* fun
 DLPACKGEN_FAST int dlpackgen_is_checked(const struct dlpackgen_call* call, const struct dlpackgen_function* function) {
   return DLPACKGEN_LOAD(&call->private_.site->checked) == function;
 }
+
+/* Begins and ends calls, with the fast path of most calls, which reads the tensors one after the
+ * other. */
 
 /* A copy of the access method of the last argument's type, for the next arguments, because the
  * cache may evict it. */
@@ -4742,16 +4712,9 @@ DLPACKGEN_PYTHON_API int dlpackgen_call_begin(struct dlpackgen_call* call, PyObj
   return failed;
 }
 
-/* Modules: multi-phase initialization, per-module state, main interpreter only. Part of
- * dlpackgen_python.c. */
-
-/* Allocates tensors through the library of an argument. Part of dlpackgen_python.c. */
-
-/* The type of the tensors that a module exports. Part of dlpackgen_python.c. */
-
-/* Copies the elements of a tensor. Part of sources that copy to C-contiguous memory. */
-
 #include <string.h>
+
+/* Copies the elements of a tensor. */
 
 /* Copies the elements of the dimensions from a given one on, and returns the address behind the
  * copied bytes. item is the size of an element in bytes. */
@@ -4765,6 +4728,8 @@ static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, c
     to = dlpackgen_copy_along(dimension + 1, t, to, from + i * t->strides[dimension] * (int64_t)item, item);
   return to;
 }
+
+/* The type of the tensors that a module exports. */
 
 struct dlpackgen_object {
   PyObject_HEAD DLManagedTensorVersioned* tensor;
@@ -5119,6 +5084,8 @@ static PyObject* dlpackgen_make_type(PyObject* module) {
   return type;
 }
 
+/* Allocates tensors through the library of an argument. */
+
 /* The SetError callback for a foreign allocator; the context is not needed. */
 static void dlpackgen_set_error(void* context, const char* kind, const char* message) {
   PyObject* known = PyExc_RuntimeError;
@@ -5439,6 +5406,8 @@ DLPACKGEN_PYTHON_API PyObject* dlpackgen_to_py_object(struct dlpackgen_call* cal
   return made;
 }
 
+/* Modules: multi-phase initialization, per-module state, main interpreter only. */
+
 static int dlpackgen_traverse(PyObject* module, visitproc visit, void* arg) {
   struct dlpackgen_state* state = dlpackgen_state_of(module);
   for (int i = 0; state && dlpackgen_constant(state, i); i++) Py_VISIT(*dlpackgen_constant(state, i));
@@ -5525,7 +5494,7 @@ DLPACKGEN_PYTHON_API PyObject* dlpackgen_module_init(struct dlpackgen_module* mo
 #ifdef DLPACKGEN_PYTHON_IMPLEMENTATION
 
 /* Begins a call of a function that is visible to the compiler, which turns its table of parameters
- * into code. Part of dlpackgen_python.c, for modules with one file. */
+ * into code. */
 
 #if defined(__GNUC__)
 #define DLPACKGEN_UNROLLED _Pragma("GCC unroll 32")

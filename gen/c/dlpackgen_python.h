@@ -17,22 +17,17 @@
 #ifndef DLPACKGEN_PYTHON_H_
 #define DLPACKGEN_PYTHON_H_
 
-/* The types and functions of the interface. Part of dlpackgen_python.h. */
-
 #include <Python.h>
 
 #include <dlpackgen/parameter.h>
 #include <dlpackgen/tensor.h>
 #include "dlpackgen_backend.h"
 
-/**
- * \file names.h
- * The names and numbers that DLPack 1.3 uses in Python: capsules, attributes and stream
- * numbers. The functions keep no state.
- */
-
 #include <dlpackgen/parameter.h>
 #include <stddef.h>
+
+/* The names and numbers that DLPack 1.3 uses in Python: capsules, attributes and stream numbers.
+ * The functions keep no state. */
 
 /* Python keeps pointers to the names of capsules, without copying them. */
 static const char dlpackgen_legacy_fresh[] = "dltensor";
@@ -85,8 +80,10 @@ static inline int dlpackgen_stream_is_rejected(enum dlpackgen_streams streams, l
   }
 }
 
-/**
- * \file readers.h
+#include <Python.h>
+#include <dlpackgen/parameter.h>
+
+/*
  * The interface of native readers, for libraries without an exchange table or with a slow or
  * incorrect one. DLPack's own functions have no storage for flags and for computed strides, so
  * native readers have a different signature.
@@ -95,9 +92,6 @@ static inline int dlpackgen_stream_is_rejected(enum dlpackgen_streams streams, l
  * order is not the machine's"): the caller prepends "f(): argument 'b' (2nd): ". They raise
  * BufferError for a tensor that cannot be read, and TypeError for any other object.
  */
-
-#include <Python.h>
-#include <dlpackgen/parameter.h>
 
 /** The numbers of the scratch memory that borrow() may write to. */
 #define DLPACKGEN_SCRATCH (2 * DLPACKGEN_MAX_NDIM)
@@ -187,6 +181,8 @@ struct dlpackgen_native_reader {
    */
   PyObject* (*allocate)(DLDevice device, int64_t bytes, void** data);
 };
+
+/* The types and functions of the interface. */
 
 #if PY_VERSION_HEX < 0x030B0000
 #error "dlpackgen_python needs the headers of Python 3.11 or newer"

@@ -117,8 +117,11 @@ func (in *inliner) part(a Asset) {
 	if len(a.Words) > 0 {
 		text = strings.NewReplacer(a.Words...).Replace(text)
 	}
+	heading, includes, code := a.cutHeading(text)
 	in.out.WriteString("\n")
-	in.expand(text)
+	in.expand(includes)
+	in.out.WriteString("\n" + heading)
+	in.expand(code)
 	in.out.WriteString("\n")
 }
 

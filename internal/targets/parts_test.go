@@ -128,9 +128,53 @@ func (j *joint) included(name string, words emit.Words) bool {
 		if !j.asset.Guards {
 			lines = unguarded(lines)
 		}
-		j.follow(lines, slices.Concat(part.Words, words))
+		j.section(lines, slices.Concat(part.Words, words))
 	}
 	return ok
+}
+
+// section compares the text of a part, whose first comment stands before its own code, in other
+// lines.
+func (j *joint) section(lines []string, words emit.Words) {
+	size := 0
+	if strings.HasPrefix(lines[0], "/*") {
+		size = 1 + slices.IndexFunc(lines, func(line string) bool { return strings.HasSuffix(line, "*/") })
+	}
+	for size < len(lines) && strings.HasPrefix(lines[size], "//") {
+		size++
+	}
+	comment, lines := lines[:size], lines[size:]
+	code := slices.IndexFunc(lines, func(line string) bool { return !isBeforeCode.MatchString(line) })
+	if code < 0 {
+		code = len(lines)
+	}
+	j.follow(lines[:code], words)
+	if code < len(lines) && !strings.HasPrefix(lines[code], "#endif") {
+		j.heading(strings.NewReplacer(words...).Replace(strings.Join(comment, " ")))
+	}
+	j.follow(lines[code:], words)
+}
+
+var (
+	isBeforeCode = regexp.MustCompile(`^\s*#\s*include|^#ifndef \w+_$|^#ifndef \w+_H$|^#define \w+(_|_H)$`)
+	ofFiles      = regexp.MustCompile(`\\file \S+|Part of (\w\.\w|[^.])+\.`)
+	ofComments   = regexp.MustCompile(`(^|\s)(/\*\*?|//|\*)(\s|$)|\s*\*/`)
+)
+
+// heading compares the words of a part's first comment, except for names of files.
+func (j *joint) heading(comment string) {
+	plain := func(text string) []string { return strings.Fields(ofComments.ReplaceAllString(text, " ")) }
+	want := strings.Fields(ofFiles.ReplaceAllString(strings.Join(plain(comment), " "), " "))
+	var got []string
+	for len(got) < len(want) && len(j.rest) > 0 {
+		got, j.rest = append(got, plain(j.rest[0])...), j.rest[1:]
+	}
+	if len(j.rest) > 0 && strings.TrimSpace(j.rest[0]) == "*/" {
+		j.rest = j.rest[1:]
+	}
+	if j.lost == nil && !slices.Equal(want, got) {
+		j.lost = []string{comment}
+	}
 }
 
 func partOf(parts []emit.Asset, name string) (emit.Asset, bool) {
@@ -158,13 +202,14 @@ func unguarded(lines []string) []string {
 
 func TestAnotherCopyWithPartsIsSeen(t *testing.T) {
 	texts := map[string]string{
-		"a.c": "#include <stdio.h>\n#include \"p.h\"\nint a;\nint word;\n#include \"q.h\"\n#include \"k.h\"\nint b;\n",
-		"p.h": "#ifndef P_H\n#define P_H\n#include \"q.h\"\nint p;\n\nint p2;\n#endif /* P_H */\n",
-		"q.h": "#ifndef Q_H\n#define Q_H\nint q;\n#endif\n",
+		"a.c": "#include <stdio.h>\n#include \"p.h\"\nint a;\nint word;\n#include \"e.h\"\n#include \"k.h\"\nint b;\n",
+		"p.h": "/**\n * \\file p.h\n * The p. Part of\n * a.c. */\n#ifndef P_H\n#define P_H\n#include \"q.h\"\nint p;\n\nint p2;\n#endif /* P_H */\n",
+		"q.h": "// The q.\n#ifndef Q_H\n#define Q_H\nint q;\n#endif\n",
+		"e.h": "/* The e. */\n#ifndef E_H\n#define E_H\n#include \"q.h\"\n#endif\n",
 	}
 	a := emit.Asset{From: "a.c", Words: emit.Words{"word", "w"}, Known: map[string]string{"k.h": "all.h"},
-		Parts: []emit.Asset{{From: "p.h", To: "p.h"}, {From: "q.h", To: "q.h"}}}
-	const good = "#include <stdio.h>\n\nint q;\n\nint p;\n\nint p2;\n\nint a;\nint w;\n#include \"all.h\"\nint b;\n"
+		Parts: []emit.Asset{{From: "p.h", To: "p.h"}, {From: "q.h", To: "q.h"}, {From: "e.h", To: "e.h"}}}
+	const good = "#include <stdio.h>\n\n// The q.\n\nint q;\n\n/* The p. */\n\nint p;\n\nint p2;\n\nint a;\nint w;\n#include \"all.h\"\nint b;\n"
 	compare := func(body string) []string {
 		j := joint{read: func(part emit.Asset) string { return texts[part.From] }, asset: a}
 		return j.compare(emit.Banner("a.c", "1.3") + body)
@@ -175,8 +220,12 @@ func TestAnotherCopyWithPartsIsSeen(t *testing.T) {
 		"a line of a part differs":          strings.Replace(good, "int q;", "int q = 1;", 1),
 		"a line of the source differs":      strings.Replace(good, "int a;", "int a = 1;", 1),
 		"two lines are exchanged":           strings.Replace(good, "int p;\n\nint p2;", "int p2;\n\nint p;", 1),
-		"a part stands after its first use": strings.Replace(good, "int q;\n\nint p;", "int p;\n\nint q;", 1),
+		"a part stands after its first use": strings.Replace(good, "int q;\n\n/* The p. */\n\nint p;", "int p;\n\nint q;", 1),
 		"a part stands twice":               strings.Replace(good, "int w;\n", "int w;\nint q;\n", 1),
+		"a heading is lost":                 strings.Replace(good, "/* The p. */\n", "", 1),
+		"a heading differs":                 strings.Replace(good, "The p.", "The q.", 1),
+		"a heading stands without code":     strings.Replace(good, "int w;\n", "int w;\n/* The e. */\n", 1),
+		"a heading names its file":          strings.Replace(good, "The p.", "p.h The p.", 1),
 		"a guard stays":                     strings.Replace(good, "int q;\n", "#ifndef Q_H\n#define Q_H\nint q;\n", 1),
 		"an include of a part stays":        strings.Replace(good, "int q;\n", "#include \"p.h\"\nint q;\n", 1),
 		"the include of an output is lost":  strings.Replace(good, "#include \"all.h\"\n", "", 1),

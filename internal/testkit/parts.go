@@ -76,11 +76,8 @@ func WriteParts(t testing.TB, dir string) {
 	write(t, dir, files)
 }
 
-// partStart matches the first comment of a part in C++.
-var partStart = regexp.MustCompile(`(?m)^/\*\*\n \* \\file (\S+)\n`)
-
-// partGuard matches the include guard of a part.
-var partGuard = regexp.MustCompile(`(?m)^#ifndef (\w+)\n#define (\w+)\n`)
+// partGuard matches the include guard of a header in C++, and the name of its file in it.
+var partGuard = regexp.MustCompile(`(?m)^#ifndef (DLPACKGEN_V\d+_\d+_(?:PYTORCH_)?(\w+)_HPP_)\n#define (\w+)\n`)
 
 // Split writes each part of a generated C++ header to a separate file, which the header then
 // includes. Mutants can refer to one part.
@@ -90,18 +87,16 @@ func Split(t testing.TB, header string) {
 	require.NoError(t, err)
 	text := string(data)
 	for {
-		all := partStart.FindAllStringSubmatchIndex(text, -1)
+		all := partGuard.FindAllStringSubmatchIndex(text, -1)
 		require.NotEmpty(t, all, header)
 		last := all[len(all)-1] // no other part begins in it
 		if len(all) == 1 {
 			break
 		}
-		guard := partGuard.FindStringSubmatch(text[last[0]:])
-		require.NotNil(t, guard, header)
-		end := "#endif  // " + guard[1] + "\n"
+		end := "#endif  // " + text[last[2]:last[3]] + "\n"
 		size := strings.Index(text[last[0]:], end)
 		require.Positive(t, size, header)
-		part, name := text[last[0]:last[0]+size+len(end)], text[last[2]:last[3]]
+		part, name := text[last[0]:last[0]+size+len(end)], strings.ToLower(text[last[4]:last[5]])+".hpp"
 		require.NoError(t, os.WriteFile(filepath.Join(filepath.Dir(header), name), []byte(part), 0o600))
 		text = text[:last[0]] + "#include \"" + name + "\"\n" + text[last[0]+len(part):]
 	}

@@ -1,7 +1,7 @@
 /**
  * \file tensor.h
- * Functions for producers and consumers: size, strides and byte range of a tensor (through
- * rules.h), validation of tensors from untrusted producers, and the search for an exchange table.
+ * Functions for producers and consumers: size, strides and byte range of a tensor, validation of
+ * tensors from untrusted producers, and the search for an exchange table.
  *
  * C99 and C++11. The functions allocate no memory, call no library, keep no state and do not write
  * to tensors, so any thread may call them at any time. Sizes are in bytes unless documented as
@@ -16,20 +16,20 @@
 /* Every dlpack.h has the same guard, so another copy may have been included first. */
 #ifndef DLPACK_MAJOR_VERSION
 #if DLPACK_VERSION == 80
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.8"
 #elif DLPACK_VERSION == 70
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.7"
 #elif DLPACK_VERSION == 60
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.6"
 #else
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 0.5 or older"
 #endif
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 0
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.0"
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
-#error "tensor.h needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
+#error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
 #elif DLPACK_MAJOR_VERSION != 1
-#error "tensor.h needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#error "this file needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
 #endif
 
 #include <dlpackgen/codes.h>

@@ -1,6 +1,6 @@
 /**
  * \file signature.hpp
- * The parameter types and the return type of a C++ function, for bound.hpp.
+ * The parameter types and the return type of a C++ function, for binding libraries.
  */
 #ifndef DLPACKGEN_V0_0_SIGNATURE_HPP_
 #define DLPACKGEN_V0_0_SIGNATURE_HPP_

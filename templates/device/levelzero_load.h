@@ -26,7 +26,7 @@ struct levelzero_known {
   int32_t root;
 };
 
-struct levelzero_slot; /* of levelzero_event.h */
+struct levelzero_slot;
 
 /* A driver, whose default context all libraries share. */
 struct levelzero_platform {

@@ -26,7 +26,7 @@ static struct {
   struct streams_device* devices;
 } streams;
 
-/* The functions that differ between drivers; defined in streams_current.h. */
+/* The functions that differ between drivers; defined below. */
 static void* streams_find(void* library, const struct driver_function* f);
 static void streams_words(driver_result result, const char** name, const char** text);
 static driver_result streams_begin(void);

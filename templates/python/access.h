@@ -102,7 +102,7 @@ static int dlpackgen_trusts(struct dlpackgen_access* access) {
   return own == access->api ? dlpackgen_is_trusted(access) : 0;
 }
 
-/* Reads the module's own tensors; defined in object.h. */
+/* Reads the module's own tensors. */
 static int dlpackgen_borrow_own(PyObject* object, int writable, DLTensor* out, int64_t* scratch, uint64_t* flags);
 
 /* They are read through their struct: no foreign code runs, no memory is allocated, and the flags

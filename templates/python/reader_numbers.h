@@ -1,6 +1,6 @@
 /*
  * NumPy's type numbers, which stand for C types. Their widths depend on the platform: NumPy's long
- * has 32 or 64 bits, as in C. This file does not use Python.
+ * has 32 or 64 bits, as in C.
  */
 #ifndef DLPACKGEN_PYTHON_READER_NUMBERS_H_
 #define DLPACKGEN_PYTHON_READER_NUMBERS_H_

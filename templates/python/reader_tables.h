@@ -1,6 +1,5 @@
-/* The native readers, in the order in which a new type is compared with them. Part of
- * dlpackgen_python.c. A native reader is a file in this folder that defines a static const struct
- * dlpackgen_native_reader, and is included and listed here. */
+/* The native readers, in the order in which a new type is compared with them. Each is a static
+ * const struct dlpackgen_native_reader. Part of dlpackgen_python.c. */
 #ifndef DLPACKGEN_PYTHON_READER_TABLES_H_
 #define DLPACKGEN_PYTHON_READER_TABLES_H_
 

@@ -1,7 +1,7 @@
 /**
  * \file batched.hpp
  * Calls a described kernel once for a whole batch of torch.vmap, as an additional leading dimension
- * of `...`. In addition to the requirements of described.hpp, a kernel has
+ * of `...`. A kernel also has
  *
  *     static constexpr Batching batching = Batching::joined;
  *     static constexpr bool leading[] = {true, false};      // arguments that begin with `...`

@@ -1,8 +1,7 @@
 /**
  * \file borrowed.hpp
  * Converts the arguments of a described kernel for its C function: tensors are borrowed, numbers
- * are compared with their dtypes, texts are terminated by NUL. described.hpp has the rest of a
- * call.
+ * are compared with their dtypes, texts are terminated by NUL.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_BORROWED_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_BORROWED_HPP_

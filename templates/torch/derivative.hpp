@@ -2,7 +2,7 @@
  * \file derivative.hpp
  * Connects a kernel to autograd. The dispatcher itself neither differentiates operators nor detects
  * that an operator wrote to an argument. Without these functions, backward would be silently wrong.
- * In addition to the requirements of kernel.hpp, a kernel has
+ * A kernel also has
  *
  *     using backward = scale_backward;   // the kernel of its gradients, or void
  */

@@ -1,8 +1,7 @@
 /**
  * \file foreign.hpp
  * Reads Python objects through DLPack: the exchange table of their type, or the capsule of
- * __dlpack__. The parameter Torch creates the tensors, as in checked.hpp. All functions need the
- * GIL.
+ * __dlpack__. The parameter Torch creates the tensors. All functions need the GIL.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_FOREIGN_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_FOREIGN_HPP_

@@ -1,7 +1,7 @@
 /**
  * \file kernel.hpp
  * The parts of a call except its arguments: classes of errors, the device and its stream, results,
- * and the interpreter's stack. borrowed.hpp has the arguments, described.hpp the call.
+ * and the interpreter's stack.
  */
 #ifndef DLPACKGEN_V0_0_PYTORCH_KERNEL_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_KERNEL_HPP_
@@ -230,7 +230,7 @@ void reject_other_devices(const A&... arguments) {
 
 }  // namespace detail
 
-/** The function that the dispatcher calls for a kernel: see described.hpp. */
+/** The function that the dispatcher calls for a kernel. */
 template <class K, class Signature = typename K::signature>
 struct Kernel;
 

@@ -1,8 +1,7 @@
 /**
  * \file registration.hpp
  * All forms in which a kernel can be registered with the dispatcher. Callers see no difference; the
- * forms differ in the code between the dispatcher and the kernel. In addition to the requirements
- * of derivative.hpp, a kernel has
+ * forms differ in the code between the dispatcher and the kernel. A kernel also has
  *
  *     static constexpr Form form = Form::function;
  */

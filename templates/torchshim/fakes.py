@@ -80,7 +80,7 @@ class _Tensor(ctypes.Structure):
 
 
 class _Value(ctypes.Structure):
-    """The same struct as in values.h."""
+    """The same struct as dlpackgen_shim_value in C."""
 
     _fields_ = [
         ("present", ctypes.c_int32),
@@ -182,7 +182,7 @@ def greatest(a, b):
 
 
 def split(value):
-    """A number as an integer of 64 bits, a float, and its kind, of values.h."""
+    """A number as an integer of 64 bits, a float, and its kind, as in C."""
     if isinstance(value, complex):
         return 0, 0.0, 4
     if isinstance(value, float):

@@ -19,7 +19,7 @@ class _Tensor(_ctypes.Structure):
 
 
 class _Value(_ctypes.Structure):
-    """The same struct as in values.h."""
+    """The same struct as dlpackgen_traced_value in C."""
 
     _fields_ = [
         ("items", _ctypes.c_void_p),

@@ -3,7 +3,7 @@
 
 class _Parameter(_NamedTuple):
     name: str
-    form: str  # a name of values.h
+    form: str  # the name of a value in C
     expected: str = "a tensor"  # in messages
     dtype: str = ""  # of a scalar
     binder: int = -1  # of a number: the argument whose dtype it has

@@ -5,7 +5,7 @@
 
 #include <dlpackgen/scalar.h>
 
-/* The argument for a parameter. checks.py declares the same struct. */
+/* The argument for a parameter. Python declares the same struct. */
 struct dlpackgen_traced_value {
   void* items;   /* the tensor, the text, or the numbers of a list; NULL for None */
   int64_t count; /* of a list */

@@ -13,17 +13,14 @@
 #define _DEFAULT_SOURCE
 #endif
 
-/* Checks copies: their results, that nothing else changes, and rejections. Part of
- * conformance.c. */
-
-/* Runs checks, and defines their common functions. Part of conformance.c. */
-
 #include "conformance.h"
 
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+
+/* Runs checks, and defines their common functions. */
 
 #if !defined(_WIN32)
 #include <pthread.h>
@@ -214,6 +211,8 @@ static void drop(DLManagedTensorVersioned* tensor) {
   fails("deallocate", table->deallocate(tensor, &error), DLPACKGEN_BACKEND_OK);
 }
 
+/* Checks copies: their results, that nothing else changes, and rejections. */
+
 /* Returns whether ids of a type are always 0. */
 static int has_no_ids(DLDevice device) {
   for (size_t i = 0; i < sizeof conformance_types / sizeof *conformance_types; i++)
@@ -319,12 +318,14 @@ static void copies_that_are_rejected(void) {
   tensor->deleter(tensor);
 }
 
-/* Checks the order of work: calls that must wait, and calls that must not, while a stream has held
- * work. Part of conformance.c.
+/*
+ * Checks the order of work: calls that must wait, and calls that must not, while a stream has held
+ * work.
  *
  * No check compares times. A call that must wait fails the check if it returns before the work was
  * allowed to end, however slow the machine is. The time limit of a call that must not wait is a
- * tenth of the limit for calls that hang. */
+ * tenth of the limit for calls that hang.
+ */
 
 #if !defined(_WIN32)
 

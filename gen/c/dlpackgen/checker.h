@@ -11,10 +11,9 @@
 #ifndef DLPACKGEN_CHECKER_H_
 #define DLPACKGEN_CHECKER_H_
 
-/*
- * Checks the arguments of a call by the table of its function: a fast check of one tensor, a full
- * check of one tensor, and a check of all arguments. C11 and C++17.
- */
+#include <dlpackgen/message.h>
+#include <dlpackgen/parameter.h>
+#include <dlpackgen/tensor.h>
 
 /*
  * Checks whether an argument meets the requirements of a parameter. The input is a DLTensor, the
@@ -28,10 +27,6 @@
  * The functions dlpackgen_check_... return DLPACKGEN_STATUS_OK, or another status and a message.
  * The tensors must be valid (dlpackgen_check_valid) and have strides.
  */
-
-#include <dlpackgen/message.h>
-#include <dlpackgen/parameter.h>
-#include <dlpackgen/tensor.h>
 
 /* Properties of a tensor */
 
@@ -475,6 +470,9 @@ DLPACKGEN_FAST int dlpackgen_check_alignment(const struct dlpackgen_site* at, co
 
 #include <string.h>
 
+/* Checks the arguments of a call by the table of its function: a fast check of one tensor, a full
+ * check of one tensor, and a check of all arguments. C11 and C++17. */
+
 /** The values of symbols, while the arguments of a call are checked one after the other. */
 struct dlpackgen_bindings {
   int64_t* extents; /**< DLPACKGEN_MAX_DIMS of them */
@@ -761,12 +759,10 @@ static inline int dlpackgen_check_arguments(const struct dlpackgen_function* fun
   return status ? status : dlpackgen_check_devices(function, tensors, function->nparameters, &first, message);
 }
 
-/*
- * Checks the tables that describe functions. Their numbers are used as indices, and their texts are
- * printed. All mistakes are the table author's. C11 and C++17.
- */
-
 #include <string.h>
+
+/* Checks the tables that describe functions. Their numbers are used as indices, and their texts are
+ * printed. All mistakes are the table author's. C11 and C++17. */
 
 /* Adds a field and its value: "its rank is 70". */
 static inline void dlpackgen_put_field(struct dlpackgen_message* message, const char* field, int64_t value) {

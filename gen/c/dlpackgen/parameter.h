@@ -8,12 +8,10 @@
 #ifndef DLPACKGEN_PARAMETER_H_
 #define DLPACKGEN_PARAMETER_H_
 
-/*
- * Names of the dtypes and device types of DLPack 1.3, for messages and descriptions. The
- * functions keep no state.
- */
-
 #include <dlpackgen/codes.h>
+
+/* Names of the dtypes and device types of DLPack 1.3, for messages and descriptions. The functions
+ * keep no state. */
 
 /** A dtype as one number, never 0. */
 #define DLPACKGEN_DTYPE(code, bits, lanes) ((uint32_t)(code) | (uint32_t)(bits) << 8 | (uint32_t)(lanes) << 16)

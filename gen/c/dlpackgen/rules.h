@@ -16,13 +16,11 @@
 
 #include <dlpack/dlpack.h>
 
-/*
- * Properties of the elements of each type code, and limits. Contains the codes of all releases,
- * because a program for an older release may receive them, and numbers are never reused. The
- * functions keep no state.
- */
-
 #include <stdint.h>
+
+/* Properties of the elements of each type code, and limits. Contains the codes of all releases,
+ * because a program for an older release may receive them, and numbers are never reused. The
+ * functions keep no state. */
 
 /* Makes functions constexpr, from C++14 on. */
 #if defined(__cpp_constexpr) && __cpp_constexpr >= 201304L

@@ -8,17 +8,13 @@
 #ifndef DLPACKGEN_V1_3_BUILDER_HPP_
 #define DLPACKGEN_V1_3_BUILDER_HPP_
 
-/**
- * \file container.hpp
- * Derives the address, the number and the order of elements from the type of an owner. Part of
- * builder.hpp.
- */
-
 #include "dtype.hpp"
 #include "validate.hpp"
 
 #include <cstdint>
 #include <type_traits>
+
+/* Derives the address, the number and the order of elements from the type of an owner. */
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {

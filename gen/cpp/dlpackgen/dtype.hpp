@@ -9,15 +9,13 @@
 #ifndef DLPACKGEN_V1_3_DTYPE_HPP_
 #define DLPACKGEN_V1_3_DTYPE_HPP_
 
-/**
- * \file release.hpp The device types, type codes and named data types of DLPack 1.3. They
- * are numbers, so this header does not depend on the included copy of dlpack.h.
- */
 #ifndef DLPACKGEN_V1_3_RELEASE_HPP_
 #define DLPACKGEN_V1_3_RELEASE_HPP_
 
-/**
- * \file base.hpp
+#ifndef DLPACKGEN_V1_3_BASE_HPP_
+#define DLPACKGEN_V1_3_BASE_HPP_
+
+/*
  * The common beginning of all headers in this folder: <dlpack/dlpack.h>, their only dependency
  * besides the standard library, and the namespace.
  *
@@ -25,8 +23,6 @@
  * program, and in one source file. dlpackgen::Managed refers to the release that a source file
  * includes first; dlpackgen::v1_3 is always this release.
  */
-#ifndef DLPACKGEN_V1_3_BASE_HPP_
-#define DLPACKGEN_V1_3_BASE_HPP_
 
 #if !defined(__cplusplus) || (__cplusplus < 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG < 201703L))
 #error "dlpackgen needs C++17: build with -std=c++17 or newer"
@@ -55,6 +51,9 @@
 #endif  // DLPACKGEN_V1_3_BASE_HPP_
 
 #include <cstdint>
+
+/* The device types, type codes and named data types of DLPack 1.3. They are numbers, so this header
+ * does not depend on the included copy of dlpack.h. */
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {

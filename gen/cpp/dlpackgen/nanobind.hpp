@@ -7,11 +7,6 @@
 #ifndef DLPACKGEN_V1_3_NANOBIND_HPP_
 #define DLPACKGEN_V1_3_NANOBIND_HPP_
 
-/**
- * \file bound.hpp
- * Functions over tensors for binding libraries: the common part of nanobind.hpp and pybind11.hpp.
- * Like these libraries, it needs exceptions.
- */
 #ifndef DLPACKGEN_V1_3_BOUND_HPP_
 #define DLPACKGEN_V1_3_BOUND_HPP_
 
@@ -20,15 +15,13 @@
 #include "exceptions.hpp"
 #include "python.hpp"
 
-/**
- * \file signature.hpp
- * The parameter types and the return type of a C++ function, for bound.hpp.
- */
 #ifndef DLPACKGEN_V1_3_SIGNATURE_HPP_
 #define DLPACKGEN_V1_3_SIGNATURE_HPP_
 
-/**
- * \file base.hpp
+#ifndef DLPACKGEN_V1_3_BASE_HPP_
+#define DLPACKGEN_V1_3_BASE_HPP_
+
+/*
  * The common beginning of all headers in this folder: <dlpack/dlpack.h>, their only dependency
  * besides the standard library, and the namespace.
  *
@@ -36,8 +29,6 @@
  * program, and in one source file. dlpackgen::Managed refers to the release that a source file
  * includes first; dlpackgen::v1_3 is always this release.
  */
-#ifndef DLPACKGEN_V1_3_BASE_HPP_
-#define DLPACKGEN_V1_3_BASE_HPP_
 
 #if !defined(__cplusplus) || (__cplusplus < 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG < 201703L))
 #error "dlpackgen needs C++17: build with -std=c++17 or newer"
@@ -66,6 +57,8 @@
 #endif  // DLPACKGEN_V1_3_BASE_HPP_
 
 #include <type_traits>
+
+/* The parameter types and the return type of a C++ function, for binding libraries. */
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
@@ -127,6 +120,9 @@ inline constexpr bool is_without_gil<WithoutGil<Function>> = true;
 #include <type_traits>
 #include <utility>
 #include <vector>
+
+/* Functions over tensors for binding libraries: the common part of nanobind.hpp and pybind11.hpp.
+ * Like these libraries, it needs exceptions. */
 
 #ifdef __GNUC__
 #pragma GCC visibility push(hidden)

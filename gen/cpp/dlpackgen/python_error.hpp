@@ -7,8 +7,10 @@
 #ifndef DLPACKGEN_V1_3_PYTHON_ERROR_HPP_
 #define DLPACKGEN_V1_3_PYTHON_ERROR_HPP_
 
-/**
- * \file base.hpp
+#ifndef DLPACKGEN_V1_3_BASE_HPP_
+#define DLPACKGEN_V1_3_BASE_HPP_
+
+/*
  * The common beginning of all headers in this folder: <dlpack/dlpack.h>, their only dependency
  * besides the standard library, and the namespace.
  *
@@ -16,8 +18,6 @@
  * program, and in one source file. dlpackgen::Managed refers to the release that a source file
  * includes first; dlpackgen::v1_3 is always this release.
  */
-#ifndef DLPACKGEN_V1_3_BASE_HPP_
-#define DLPACKGEN_V1_3_BASE_HPP_
 
 #if !defined(__cplusplus) || (__cplusplus < 201703L && (!defined(_MSVC_LANG) || _MSVC_LANG < 201703L))
 #error "dlpackgen needs C++17: build with -std=c++17 or newer"

@@ -9,15 +9,13 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_INSTALL_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_INSTALL_HPP_
 
-/**
- * \file native_reader.hpp
- * With this reader, modules over dlpackgen_python read a torch.Tensor without the stable shim.
- * install() sets it on the type, where the modules look it up.
- */
 #ifndef DLPACKGEN_V1_3_PYTORCH_NATIVE_READER_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_NATIVE_READER_HPP_
 
 #include "table.hpp"
+
+/* With this reader, modules over dlpackgen_python read a torch.Tensor without the stable shim.
+ * install() sets it on the type, where the modules look it up. */
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {

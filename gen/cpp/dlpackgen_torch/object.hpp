@@ -8,23 +8,11 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_OBJECT_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_OBJECT_HPP_
 
-/**
- * \file foreign.hpp
- * Reads Python objects through DLPack: the exchange table of their type, or the capsule of
- * __dlpack__. The parameter Torch creates the tensors, as in checked.hpp. All functions need the
- * GIL.
- */
 #ifndef DLPACKGEN_V1_3_PYTORCH_FOREIGN_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_FOREIGN_HPP_
 
 #include "table.hpp"
 
-/**
- * \file queries.hpp
- * Queries Python objects before their tensors are read, and converts the exceptions that they
- * raise. Any query may run Python code, so later code must not rely on earlier checks. All
- * functions need the GIL.
- */
 #ifndef DLPACKGEN_V1_3_PYTORCH_QUERIES_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_QUERIES_HPP_
 
@@ -32,6 +20,10 @@
 
 #include <cstring>
 #include <string>
+
+/* Queries Python objects before their tensors are read, and converts the exceptions that they
+ * raise. Any query may run Python code, so later code must not rely on earlier checks. All
+ * functions need the GIL. */
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
@@ -205,6 +197,9 @@ inline void reject_dispatch(PyTypeObject* type, PyObject* tensor) {
 #include <string>
 #include <string_view>
 #include <utility>
+
+/* Reads Python objects through DLPack: the exchange table of their type, or the capsule of
+ * __dlpack__. The parameter Torch creates the tensors. All functions need the GIL. */
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {

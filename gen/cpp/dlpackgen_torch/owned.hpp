@@ -8,16 +8,15 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_OWNED_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_OWNED_HPP_
 
-/**
- * \file pool.hpp
- * A pool of blocks for managed tensors. Each thread keeps blocks for its next exports. A block may
- * be freed by a different thread, and after its thread has ended.
- */
 #ifndef DLPACKGEN_V1_3_PYTORCH_POOL_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_POOL_HPP_
 
-/**
- * \file base.hpp
+#ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+
+#include <dlpackgen/error.hpp>
+
+/*
  * The common beginning of all headers in this folder: the headers of target cpp, and the namespace
  * dlpackgen::pytorch. The headers are for C++17 and newer (torch 2.15 requires C++20) and are
  * compiled against libtorch: a build works only with that minor version of torch.
@@ -25,10 +24,6 @@
  * The namespace has hidden visibility: two modules in one process may be built from different
  * copies, and must not share them.
  */
-#ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
-#define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
-
-#include <dlpackgen/error.hpp>
 
 #if defined(__GNUC__)
 #define DLPACKGEN_PYTORCH_HIDDEN __attribute__((visibility("hidden")))
@@ -52,6 +47,9 @@
 
 #include <cstddef>
 #include <new>
+
+/* A pool of blocks for managed tensors. Each thread keeps blocks for its next exports. A block may
+ * be freed by a different thread, and after its thread has ended. */
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {

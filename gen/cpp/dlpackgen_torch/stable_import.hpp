@@ -14,25 +14,20 @@
 #error "define TORCH_TARGET_VERSION, such as 0x020D000000000000 for torch 2.13 and newer"
 #endif
 
-/**
- * \file checked.hpp
- * Validates a managed tensor of any producer before it is converted to a torch tensor, and manages
- * its ownership, for both ABIs of torch.
- */
 #ifndef DLPACKGEN_V1_3_PYTORCH_CHECKED_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_CHECKED_HPP_
 
 #include "dtype.hpp"
 
-/**
- * \file exceptions.hpp
- * The exceptions for tensors that cannot be read, for both ABIs of torch.
- */
 #ifndef DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
 
-/**
- * \file base.hpp
+#ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+
+#include <dlpackgen/error.hpp>
+
+/*
  * The common beginning of all headers in this folder: the headers of target cpp, and the namespace
  * dlpackgen::pytorch. The headers are for C++17 and newer (torch 2.15 requires C++20) and are
  * compiled against libtorch: a build works only with that minor version of torch.
@@ -40,10 +35,6 @@
  * The namespace has hidden visibility: two modules in one process may be built from different
  * copies, and must not share them.
  */
-#ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
-#define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
-
-#include <dlpackgen/error.hpp>
 
 #if defined(__GNUC__)
 #define DLPACKGEN_PYTORCH_HIDDEN __attribute__((visibility("hidden")))
@@ -68,6 +59,8 @@
 #include <dlpackgen/message.h>
 
 #include <stdexcept>
+
+/* The exceptions for tensors that cannot be read, for both ABIs of torch. */
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
@@ -102,14 +95,12 @@ inline constexpr const char recording[] =
 
 #endif  // DLPACKGEN_V1_3_PYTORCH_EXCEPTIONS_HPP_
 
-/**
- * \file gil.hpp
- * Returns whether a thread may access Python objects.
- */
 #ifndef DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_GIL_HPP_
 
 #include <Python.h>
+
+/* Returns whether a thread may access Python objects. */
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
@@ -143,6 +134,9 @@ inline bool has_the_gil() noexcept {
 #include <cstdint>
 #include <optional>
 #include <string>
+
+/* Validates a managed tensor of any producer before it is converted to a torch tensor, and manages
+ * its ownership, for both ABIs of torch. */
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {

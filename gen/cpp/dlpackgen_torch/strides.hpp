@@ -7,8 +7,12 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_STRIDES_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_STRIDES_HPP_
 
-/**
- * \file base.hpp
+#ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+
+#include <dlpackgen/error.hpp>
+
+/*
  * The common beginning of all headers in this folder: the headers of target cpp, and the namespace
  * dlpackgen::pytorch. The headers are for C++17 and newer (torch 2.15 requires C++20) and are
  * compiled against libtorch: a build works only with that minor version of torch.
@@ -16,10 +20,6 @@
  * The namespace has hidden visibility: two modules in one process may be built from different
  * copies, and must not share them.
  */
-#ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
-#define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
-
-#include <dlpackgen/error.hpp>
 
 #if defined(__GNUC__)
 #define DLPACKGEN_PYTORCH_HIDDEN __attribute__((visibility("hidden")))

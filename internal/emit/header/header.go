@@ -72,7 +72,8 @@ func Beside(r *spec.Release, folder string, names ...string) []emit.Asset {
 	var some []emit.Asset
 	for _, a := range All(r) {
 		if slices.Contains(names, a.To) {
-			a.To, a.Words = path.Join(folder, flat(a.To)), words
+			own := emit.Words{`\file ` + path.Base(a.To), `\file ` + flat(a.To)}
+			a.To, a.Words = path.Join(folder, flat(a.To)), append(own, words...)
 			some = append(some, a)
 		}
 	}

@@ -5,7 +5,7 @@
 
 #include "python.h"
 
-/* Texts of errors that several callers use. Part of message.h. */
+/* Texts of errors that several callers use. */
 
 #define DLPACKGEN_TEXT_READ_ONLY "it is read-only, but the parameter is writable"
 #define DLPACKGEN_TEXT_MISSING "it is missing"

@@ -5,9 +5,9 @@
 
 #include "python.h"
 
-/* Copies the elements of a tensor. Part of sources that copy to C-contiguous memory. */
-
 #include <string.h>
+
+/* Copies the elements of a tensor. */
 
 /* Copies the elements of the dimensions from a given one on, and returns the address behind the
  * copied bytes. item is the size of an element in bytes. */
@@ -25,7 +25,7 @@ static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, c
 #include "dlpackgen_codes.h"
 #include "dlpackgen_rules.h"
 
-/* Texts of errors that several callers use. Part of message.h. */
+/* Texts of errors that several callers use. */
 
 #define DLPACKGEN_TEXT_READ_ONLY "it is read-only, but the parameter is writable"
 #define DLPACKGEN_TEXT_MISSING "it is missing"

@@ -10,11 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Looks up the functions of libtvm_ffi when they are needed. Nothing is linked, and libtvm_ffi may
- * be loaded after this library; a weak reference would then stay NULL. */
-
 #include <string.h>
 #include "tvm_ffi_abi.h"
+
+/* Looks up the functions of libtvm_ffi when they are needed. Nothing is linked, and libtvm_ffi may
+ * be loaded after this library; a weak reference would then stay NULL. */
 
 #if defined(_WIN32) /* untested */
 #include <windows.h>
