@@ -30,8 +30,8 @@
 #define DLPACKGEN_QUOTE(macro) DLPACKGEN_QUOTE_(macro)
 
 /**
- * The exceptions that a host raises, by their Python names. This is the only list: hosts map it to
- * their own classes.
+ * The exceptions that a host raises for a status, by their Python names. Hosts map this list to
+ * their own classes. Only the checks of scalars add a status to it: DLPACKGEN_STATUS_OVERFLOW.
  */
 #define DLPACKGEN_STATUSES(STATUS)       \
   STATUS(TYPE_ERROR, TypeError, 1)       \

@@ -3,6 +3,7 @@ package gobind_test
 import (
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 	"github.com/dlpackgen/dlpackgen/tests/gobind"
@@ -243,4 +244,14 @@ func ExampleNewObject() {
 	fmt.Println(dlpack.Drain() > 0)
 	object.Release() // the last one: the slice is no longer exported
 	// Output: true
+}
+
+func ExamplePythonException() {
+	fmt.Println(dlpack.PythonException(fmt.Errorf("f: %w", dlpack.ErrArgument)))
+	fmt.Println(dlpack.PythonException(&dlpack.CallError{Op: "f", Kind: "KeyError"}))
+	fmt.Println(dlpack.PythonException(io.EOF))
+	// Output:
+	// ValueError
+	// KeyError
+	// RuntimeError
 }

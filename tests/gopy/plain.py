@@ -121,6 +121,8 @@ def test_errors_become_exceptions():
         gopy.fail("wrapped")
     with raises(BufferError, "released"):
         gopy.fail("dlpack")
+    with raises(ValueError, "while working: dlpack: invalid argument"):
+        gopy.fail("argument")
 
 
 def test_panics_become_exceptions():

@@ -109,7 +109,7 @@ func answerOf(value uintptr, err error) C.struct_dlp_59225070_answer {
 
 // rejection copies an error to C memory, which C frees.
 func rejection(err error) C.struct_dlp_59225070_answer {
-	kind, message := kindOf(err), err.Error() // either may panic, and must not leave C memory behind
+	kind, message := PythonException(err), err.Error() // either may panic, and must not leave C memory behind
 	return C.struct_dlp_59225070_answer{failure: C.dlp_59225070_rejection(0, C.CString(kind), C.CString(message))}
 }
 
@@ -119,21 +119,27 @@ func recovered(a *C.struct_dlp_59225070_answer) {
 	}
 }
 
-// kindOf returns the name of the Python exception for an error.
-func kindOf(err error) string {
+// pythonExceptions are the exceptions of Python for the kinds of errors.
+var pythonExceptions = []struct {
+	kind error
+	name string
+}{
+	{ErrNoMemory, "MemoryError"}, {ErrArgument, "ValueError"}, {ErrIndex, "IndexError"},
+	{ErrVersion, "BufferError"}, {ErrShape, "BufferError"}, {ErrDataType, "BufferError"}, {ErrDevice, "BufferError"},
+	{ErrData, "BufferError"}, {ErrNotContiguous, "BufferError"}, {ErrReadOnly, "BufferError"},
+	{ErrReleased, "BufferError"}, {ErrTable, "BufferError"},
+}
+
+// PythonException returns the name of the Python exception that tables and package dlpackpy raise
+// for an error: that of a [*CallError], or the one for its kind, or RuntimeError.
+func PythonException(err error) string {
 	var call *CallError
-	switch {
-	case errors.As(err, &call) && call.Kind != "":
+	if errors.As(err, &call) && call.Kind != "" {
 		return call.Kind
-	case errors.Is(err, ErrNoMemory):
-		return "MemoryError"
-	case errors.Is(err, ErrArgument):
-		return "ValueError"
 	}
-	for _, unsuitable := range []error{ErrVersion, ErrShape, ErrDataType, ErrDevice, ErrData, ErrNotContiguous,
-		ErrReadOnly, ErrReleased} {
-		if errors.Is(err, unsuitable) {
-			return "BufferError"
+	for _, row := range pythonExceptions {
+		if errors.Is(err, row.kind) {
+			return row.name
 		}
 	}
 	return "RuntimeError"

@@ -307,6 +307,8 @@ func fail(call *dlpackpy.Call) (any, error) {
 		return nil, errors.New("a plain error\x00 with \xff bytes")
 	case kind == "wrapped":
 		return nil, fmt.Errorf("while working: %w", &dlpackpy.Exception{Type: "KeyError", Message: "it"})
+	case kind == "argument":
+		return nil, fmt.Errorf("while working: %w", dlpack.ErrArgument)
 	case kind == "dlpack":
 		_, err := dlpack.Data[float32](dlpack.Tensor{})
 		return nil, err

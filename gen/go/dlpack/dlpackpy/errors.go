@@ -75,19 +75,10 @@ func causeOf(err error) Object {
 
 func kindOf(err error) string {
 	var e *Exception
-	var call *dlpack.CallError
-	var own *dlpack.Error
-	switch {
-	case errors.As(err, &e):
+	if errors.As(err, &e) {
 		return e.Type
-	case errors.As(err, &call) && call.Kind != "":
-		return call.Kind
-	case errors.Is(err, dlpack.ErrNoMemory):
-		return "MemoryError"
-	case errors.As(err, &own):
-		return "BufferError"
 	}
-	return "RuntimeError"
+	return dlpack.PythonException(err)
 }
 
 // textOf returns the text without the part that the type of the exception repeats.

@@ -43,9 +43,9 @@ type Function struct {
 	// ownership is transferred: a *dlpack.DLManagedTensorVersioned from dlpack.Export, or a
 	// *dlpack.Managed.
 	//
-	// An error is raised as an exception: an [*Exception] as the exception that it names, an error
-	// of package dlpack as a BufferError or MemoryError, and all others, like a panic, as a
-	// RuntimeError.
+	// An error is raised as an exception: an [*Exception] as the exception that it names, and all
+	// others as [dlpack.PythonException] says: most errors of package dlpack as a BufferError, a
+	// panic as a RuntimeError.
 	Call func(*Call) (any, error)
 }
 
