@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -33,11 +34,21 @@ func (d *decoder) checkPrefix(cfg *Config, n *yaml.Node) {
 	}
 	for _, t := range cfg.Selected {
 		if !t.Prefixable {
-			report("no-prefix", "use --only with targets that support a prefix: c, kernels",
+			report("no-prefix", "use --only with targets that support a prefix: "+strings.Join(d.prefixable(), ", "),
 				"target %s does not support a prefix: only C files can be vendored under a prefix", t.Name)
 		}
 		checkUnprefixed(t)
 	}
+}
+
+// prefixable lists the built-in targets that support a prefix.
+func (d *decoder) prefixable() (names []string) {
+	for _, row := range d.table.Rows {
+		if row.Prefixable {
+			names = append(names, row.Name)
+		}
+	}
+	return names
 }
 
 // checkUnprefixed reports options that are set and do not support a prefix.

@@ -22,7 +22,8 @@ var neededFields = map[string]string{
 		"managed_tensor_to_py_object_no_sync dltensor_from_py_object_no_sync current_work_stream",
 }
 
-var neededFlags = []string{
+// NeededFlags are the flags that every runtime uses by name.
+var NeededFlags = []string{
 	"DLPACK_FLAG_BITMASK_READ_ONLY", "DLPACK_FLAG_BITMASK_IS_COPIED", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED",
 }
 
@@ -37,7 +38,7 @@ func Lacking(r *spec.Release) []string {
 			missing = append(missing, "the macro "+name)
 		}
 	}
-	for _, name := range neededFlags {
+	for _, name := range NeededFlags {
 		if spec.Find[*spec.Flag](r, name) == nil {
 			missing = append(missing, "the flag "+name)
 		}

@@ -8,7 +8,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// NumPyDTypes are NumPy's dtypes, in the order in which ufuncs search a loop.
+// NumPyDTypes are NumPy's dtypes, in the order in which ufuncs search a loop. A test of
+// internal/targets compares them with those that the C of targets python and ufunc reads.
 var NumPyDTypes = []spec.DType{
 	{Name: "bool", Code: "kDLBool", Bits: 8}, {Name: "int8", Code: "kDLInt", Bits: 8},
 	{Name: "uint8", Code: "kDLUInt", Bits: 8}, {Name: "int16", Code: "kDLInt", Bits: 16},

@@ -25,7 +25,8 @@ type kernelView struct {
 }
 
 // types are the dtypes that ONNX Runtime has, as constants of the host's description. ONNX also has
-// complex64 and complex128, of which ONNX Runtime makes no tensors.
+// complex64 and complex128, of which ONNX Runtime makes no tensors. A test compares them with the
+// table of tensors.h.
 var types = []string{"float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "bool", "float16", "float64",
 	"uint32", "uint64", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
 	"float8_e5m2fnuz"}

@@ -90,10 +90,9 @@ func viewStreams(t spec.StreamTable, number int) streams {
 }
 
 // needed are the entities that the copied files use by name.
-var needed = []string{
+var needed = slices.Concat([]string{
 	deviceEnum, "DLDataTypeCode", "DLTensor", "DLManagedTensor", "DLManagedTensorVersioned", "DLPackExchangeAPI",
-	"DLPACK_FLAG_BITMASK_READ_ONLY", "DLPACK_FLAG_BITMASK_IS_COPIED", "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED",
-}
+}, emit.NeededFlags)
 
 // check reports needed entities that a user's spec lacks.
 func check(r *spec.Release) error {
