@@ -1,6 +1,9 @@
 // Package rules tests that C, C++, Go and Python have the same verdict and the same numbers for
-// every tensor. The code outside of test files serves only these tests: Go does not allow cgo in
-// test files.
+// every tensor. Go's bindings compute no overlap, and only two layouts: row-major and column-major.
+// They do not return their byte range: the tests find its ends by the addresses at which Go accepts
+// the tensor. The overlap and the other layouts of C are compared with their definitions instead.
+//
+// The code outside of test files serves only these tests: Go does not allow cgo in test files.
 package rules
 
 // #cgo LDFLAGS: -ldl

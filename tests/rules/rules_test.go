@@ -77,8 +77,8 @@ func (c *choices) spoil(f gobind.Foreign) {
 	f.Versioned().Version.Minor = pick[uint32](c, 3, 1, 2)
 }
 
-// crosses reports whether elements may share memory, for dimensions that are sorted first: Go's
-// bindings have no such function.
+// crosses reports whether elements may share memory, for dimensions that are sorted first. It is
+// the definition with which C's result is compared: Go's bindings have no such function.
 func crosses(t dlpack.Tensor) bool {
 	if t.Len() == 0 || t.Strides() == nil {
 		return false
@@ -100,8 +100,9 @@ func crosses(t dlpack.Tensor) bool {
 	return false
 }
 
-// byGo returns Go's results, with the byte range from C, which Go does not return: see edges. Go
-// has no functions for two layouts either. The second result has all layouts by their definitions.
+// byGo returns Go's results. Those that Go does not compute are not compared: Low and High are
+// copies of C's, which edges compares with Go's verdicts; Inner and AnyOrder are copies too, and
+// Overlap is that of crosses. The second result has all layouts by their definitions.
 func byGo(f gobind.Foreign, like Measured) (found, expected Measured) {
 	m, err := dlpack.Import(f.Versioned())
 	if err != nil {
