@@ -134,7 +134,7 @@ func requireTools(t *testing.T, page []fence) (python string) {
 // would take seconds to optimize.
 const asks = `#!/bin/sh
 set -e
-export CFLAGS=-O0
+export CC=cc CFLAGS=-O0
 test "$1" = install
 shift
 for what in "$@"; do

@@ -207,7 +207,7 @@ func TestGoGenerate(t *testing.T) {
 			howTo(t, "go-generate.md", "go generate"),
 	})
 	p.run(t, "go", "-C", root, "mod", "download")
-	p.env = append(p.env, "GOFLAGS=-mod=mod -trimpath", "GOWORK=off", "GOPROXY=off")
+	p.env = append(p.env, "GOFLAGS=-mod=mod -trimpath", "GOWORK=off", "GOPROXY=off", "PATH="+testtool.GoTool(t))
 	p.run(t, "sh", "-ec", strings.ReplaceAll(howTo(t, "go-generate.md", "sh tool"), "@latest", ""))
 	p.run(t, "go", "generate", "./...")
 	printed, err := testkit.Vet(p.dir, p.env, "./...")

@@ -99,7 +99,8 @@ func fresh(t *testing.T, python string) []string {
 	if os.Getenv("FRESH") != "" {
 		return append(env, "GOCACHE="+filepath.Join(home, "cache"))
 	}
-	return append(env, "GOFLAGS=-modcacherw -trimpath") // with the release's builds
+	// The compiled packages are those of the release's builds.
+	return append(env, "GOFLAGS=-modcacherw -trimpath", "PATH="+filepath.Join(venv, "bin")+":"+testtool.GoTool(t))
 }
 
 // packages are the other packages that the commands install, with their dependencies.
