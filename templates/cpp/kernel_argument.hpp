@@ -5,6 +5,7 @@
 #ifndef DLPACKGEN_V0_0_KERNEL_ARGUMENT_HPP_
 #define DLPACKGEN_V0_0_KERNEL_ARGUMENT_HPP_
 
+#include <dlpackgen/scalar.h>
 #include <dlpackgen/array_view.hpp>
 #include <dlpackgen/builder.hpp>
 
@@ -237,7 +238,13 @@ class OptionalList : public List<T> {
 /** A scalar whose dtype depends on the call. */
 class Number {
  public:
-  enum class Kind { integer, natural, real, truth };  ///< natural: an integer without a sign.
+  /** natural: an integer without a sign. */
+  enum class Kind {
+    integer = DLPACKGEN_SCALAR_INTEGER,
+    natural = DLPACKGEN_SCALAR_NATURAL,
+    real = DLPACKGEN_SCALAR_REAL,
+    truth = DLPACKGEN_SCALAR_TRUTH
+  };
 
   Number() noexcept = default;
   template <class T, std::enable_if_t<std::is_arithmetic<T>::value, int> = 0>

@@ -97,30 +97,25 @@ class KernelCheck {
   }
 
   void suits(const dlpackgen_site& site, const Number& number, DLDataType dtype) noexcept {
-    const bool is_real = number.kind() == Number::Kind::real, is_truth = number.kind() == Number::Kind::truth;
-    const bool wants_real = dtype.code == kDLFloat || dtype.code == kDLBfloat;
-    if (wants_real && is_real) return real(site, dtype, number.raw().real);
-    if (!wants_real && (is_real || (is_truth && dtype.code != kDLBool))) {
+    const auto kind = static_cast<dlpackgen_scalar_kind>(number.kind());
+    const dlpackgen_number raw = number.raw();
+    if (const char* const rejected = dlpackgen_rejected_type(dtype, kind)) {
       if (!fail(site, DLPACKGEN_STATUS_TYPE_ERROR, "expected ")) return;
       put_dtype(dtype);
-      dlpackgen_put(&message, is_real ? ", got float" : ", got bool");
-    } else if (!represents(number, dtype) && overflows(site, dtype)) {
+      dlpackgen_put(&message, ", got ");
+      dlpackgen_put(&message, rejected);
+    } else if (kind == DLPACKGEN_SCALAR_REAL) {
+      real(site, dtype, raw.real);
+    } else if (!dlpackgen_represents(dtype, kind, raw.integer, raw.real) && overflows(site, dtype)) {
       const bool negative = is_negative(number);
       if (negative) dlpackgen_put(&message, "-");
-      const std::uint64_t bits = static_cast<std::uint64_t>(number.raw().integer);
+      const std::uint64_t bits = static_cast<std::uint64_t>(raw.integer);
       dlpackgen_put_digits(&message, negative ? 0 - bits : bits, 10);
     }
   }
 
   static bool is_negative(const Number& number) noexcept {
     return number.kind() == Number::Kind::integer && number.raw().integer < 0;
-  }
-
-  static bool represents(const Number& number, DLDataType dtype) noexcept {
-    if (dtype.code == kDLFloat || dtype.code == kDLBfloat) return dlpackgen_represents_real(dtype, number.raw().real);
-    const std::int64_t value = number.raw().integer;
-    if (number.kind() != Number::Kind::natural || value >= 0) return dlpackgen_represents_integer(dtype, value);
-    return dtype.code == kDLUInt && dtype.bits == 64;
   }
 
   void put_dtype(DLDataType dtype) noexcept {

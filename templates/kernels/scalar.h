@@ -17,20 +17,9 @@
  * <dlpackgen/message.h>. */
 enum { DLPACKGEN_STATUS_OVERFLOW = 64 };
 
-/* The kind of a scalar. NATURAL is a uint64 above the range of int64; HUGE is an integer outside
- * both ranges. */
-enum dlpackgen_scalar_kind {
-  DLPACKGEN_SCALAR_OTHER,
-  DLPACKGEN_SCALAR_INTEGER,
-  DLPACKGEN_SCALAR_NATURAL,
-  DLPACKGEN_SCALAR_HUGE,
-  DLPACKGEN_SCALAR_REAL,
-  DLPACKGEN_SCALAR_TRUTH
-};
-
 /* A scalar from a host. */
 struct dlpackgen_scalar_argument {
-  int kind;
+  enum dlpackgen_scalar_kind kind;
   int64_t integer;      /* the bits of a NATURAL; 0 or 1 for a TRUTH */
   double real;          /* the nearest double, if the scalar is a number */
   const char* name;     /* of its type, in messages */

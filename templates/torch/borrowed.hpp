@@ -133,26 +133,23 @@ Number number_of(const at::Scalar& from) {
   return {from.isFloatingPoint() ? 0 : from.toLong(), from.toDouble()};
 }
 
-// The type of a scalar that a dtype rejects in any case, or nullptr.
-inline const char* misfit(DLDataType dtype, const at::Scalar& from) {
-  if (from.isComplex()) return "complex";
-  if (dtype.code == kDLFloat || dtype.code == kDLBfloat) return nullptr;
-  if (from.isFloatingPoint()) return "float";
-  return from.isBoolean() && dtype.code != kDLBool ? "bool" : nullptr;
+inline dlpackgen_scalar_kind kind_of(const at::Scalar& from) {
+  if (from.isComplex()) return DLPACKGEN_SCALAR_COMPLEX;
+  if (from.isFloatingPoint()) return DLPACKGEN_SCALAR_REAL;
+  if (from.isBoolean()) return DLPACKGEN_SCALAR_TRUTH;
+  return is_unsigned(from) ? DLPACKGEN_SCALAR_NATURAL : DLPACKGEN_SCALAR_INTEGER;
 }
 
 // A scalar of a variable, once the dtype of the call is known.
 inline void require_number(const Site& site, DLDataType dtype, const at::Scalar& from) {
-  if (const char* const name = misfit(dtype, from))
+  const dlpackgen_scalar_kind kind = kind_of(from);
+  if (const char* const name = dlpackgen_rejected_type(dtype, kind))
     fail_text(DLPACKGEN_STATUS_TYPE_ERROR, site, "expected " + name_of(dtype) + ", got " + name);
-  if (from.isFloatingPoint()) return static_cast<void>(narrow<double>(site, dtype, from.toDouble()));
-  const bool is_real = dtype.code == kDLFloat || dtype.code == kDLBfloat;
-  if (is_real && dlpackgen_represents_real(dtype, from.toDouble())) return;
-  if (is_unsigned(from)) {
-    if (is_real || dtype.code != kDLUInt || dtype.bits != 64) fail_range(site, dtype, from.toUInt64());
-  } else if (is_real || !dlpackgen_represents_integer(dtype, from.toLong())) {
-    fail_range(site, dtype, from.toLong());
-  }
+  if (kind == DLPACKGEN_SCALAR_REAL) return static_cast<void>(narrow<double>(site, dtype, from.toDouble()));
+  const std::int64_t integer = is_unsigned(from) ? static_cast<std::int64_t>(from.toUInt64()) : from.toLong();
+  if (dlpackgen_represents(dtype, kind, integer, from.toDouble())) return;
+  if (kind == DLPACKGEN_SCALAR_NATURAL) fail_range(site, dtype, from.toUInt64());
+  fail_range(site, dtype, integer);
 }
 
 // An argument of a described kernel, borrowed unchanged, because kernels.c checks the rest.

@@ -84,7 +84,7 @@ class _Value(ctypes.Structure):
 
     _fields_ = [
         ("present", ctypes.c_int32),
-        ("is_", ctypes.c_int32),
+        ("kind", ctypes.c_int32),
         ("tensor", _Tensor),
         ("integer", ctypes.c_int64),
         ("real", ctypes.c_double),
@@ -124,7 +124,7 @@ def _outline(op, i, to, value):
         to.items, to.count = ctypes.addressof(items), len(value)
         return items
     elif p.kind == "number":
-        to.integer, to.real, to.is_ = split(value)
+        to.integer, to.real, to.kind = split(value)
     elif p.kind == "float":
         to.real = value
     else:
@@ -182,7 +182,7 @@ def greatest(a, b):
 
 
 def split(value):
-    """A number as an integer of 64 bits, a float, and its kind, as in C."""
+    """A number as an integer of 64 bits, a float, and its kind: an enum dlpackgen_scalar_kind."""
     if isinstance(value, complex):
         return 0, 0.0, 4
     if isinstance(value, float):

@@ -20,15 +20,6 @@ enum dlpackgen_shim_kind {
   DLPACKGEN_SHIM_NUMBER /* on a stack, three values: its integer, its float, and its kind */
 };
 
-/* The kind of a NUMBER. UINT is above the range of int64. */
-enum {
-  DLPACKGEN_SHIM_IS_INT,
-  DLPACKGEN_SHIM_IS_FLOAT,
-  DLPACKGEN_SHIM_IS_BOOL,
-  DLPACKGEN_SHIM_IS_UINT,
-  DLPACKGEN_SHIM_IS_COMPLEX
-};
-
 struct dlpackgen_shim_argument {
   const char* name;
   enum dlpackgen_shim_kind kind;
@@ -38,7 +29,7 @@ struct dlpackgen_shim_argument {
 /* An argument. Python's class Value has the same layout. */
 struct dlpackgen_shim_value {
   int32_t present;
-  int32_t is; /* of a NUMBER */
+  int32_t kind; /* of a NUMBER: an enum dlpackgen_scalar_kind */
   DLTensor tensor;
   int64_t integer;
   double real;
@@ -112,7 +103,7 @@ static void dlpackgen_shim_own_all(const struct dlpackgen_shim_argument* argumen
     dlpackgen_shim_own(&arguments[i], *stack++, &values[i], &owned[i]);
     if (arguments[i].kind != DLPACKGEN_SHIM_NUMBER) continue;
     memcpy(&values[i].real, stack++, sizeof values[i].real);
-    values[i].is = (int32_t)*stack++;
+    values[i].kind = (int32_t)*stack++;
   }
 }
 
@@ -251,12 +242,13 @@ static int dlpackgen_shim_read_value(const struct dlpackgen_shim_argument* argum
 /* Numbers */
 
 DLPACKGEN_SLOW static int dlpackgen_shim_out_of_range(const struct dlpackgen_site* at, DLDataType dtype,
-                                                      const struct dlpackgen_shim_value* value, int is,
+                                                      const struct dlpackgen_shim_value* value,
+                                                      enum dlpackgen_scalar_kind kind,
                                                       struct dlpackgen_message* message) {
   const int status = dlpackgen_shim_fail(at, DLPACKGEN_STATUS_VALUE_ERROR, "", message);
   dlpackgen_put_out_of_range(message, dtype);
-  if (is == DLPACKGEN_SHIM_IS_FLOAT) dlpackgen_put_real(message, value->real);
-  else if (is == DLPACKGEN_SHIM_IS_UINT) dlpackgen_put_digits(message, (uint64_t)value->integer, 10);
+  if (kind == DLPACKGEN_SCALAR_REAL) dlpackgen_put_real(message, value->real);
+  else if (kind == DLPACKGEN_SCALAR_NATURAL) dlpackgen_put_digits(message, (uint64_t)value->integer, 10);
   else dlpackgen_put_integer(message, value->integer);
   return status;
 }
@@ -266,7 +258,7 @@ DLPACKGEN_PART inline int dlpackgen_shim_fit_real(const struct dlpackgen_site* a
                                                   const struct dlpackgen_shim_value* value,
                                                   struct dlpackgen_message* message) {
   if (!value->present || dlpackgen_represents_real(dtype, value->real)) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_shim_out_of_range(at, dtype, value, DLPACKGEN_SHIM_IS_FLOAT, message);
+  return dlpackgen_shim_out_of_range(at, dtype, value, DLPACKGEN_SCALAR_REAL, message);
 }
 
 /* Compares an integer with the range of its dtype. */
@@ -274,34 +266,24 @@ DLPACKGEN_PART inline int dlpackgen_shim_fit_integer(const struct dlpackgen_site
                                                      const struct dlpackgen_shim_value* value,
                                                      struct dlpackgen_message* message) {
   if (!value->present || dlpackgen_represents_integer(dtype, value->integer)) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_shim_out_of_range(at, dtype, value, DLPACKGEN_SHIM_IS_INT, message);
-}
-
-/* Returns the name of the type of a NUMBER that the dtype rejects in any case, or NULL. */
-static const char* dlpackgen_shim_misfit(DLDataType dtype, int is) {
-  if (is == DLPACKGEN_SHIM_IS_COMPLEX) return "complex";
-  if (dtype.code == kDLFloat || dtype.code == kDLBfloat) return NULL;
-  if (is == DLPACKGEN_SHIM_IS_FLOAT) return "float";
-  return is == DLPACKGEN_SHIM_IS_BOOL && dtype.code != kDLBool ? "bool" : NULL;
+  return dlpackgen_shim_out_of_range(at, dtype, value, DLPACKGEN_SCALAR_INTEGER, message);
 }
 
 /* Compares a scalar of a variable with the dtype that the call has. */
 DLPACKGEN_PART inline int dlpackgen_shim_fit_number(const struct dlpackgen_site* at, DLDataType dtype,
                                                     const struct dlpackgen_shim_value* value,
                                                     struct dlpackgen_message* message) {
-  const char* const misfit = dlpackgen_shim_misfit(dtype, value->is);
-  bool fits;
-  if (misfit) {
+  const enum dlpackgen_scalar_kind kind = (enum dlpackgen_scalar_kind)value->kind;
+  const char* const rejected = dlpackgen_rejected_type(dtype, kind);
+  if (rejected) {
     const int status = dlpackgen_shim_fail(at, DLPACKGEN_STATUS_TYPE_ERROR, "expected ", message);
     dlpackgen_put_dtype(message, DLPACKGEN_DTYPE(dtype.code, dtype.bits, dtype.lanes));
     dlpackgen_put(message, ", got ");
-    dlpackgen_put(message, misfit);
+    dlpackgen_put(message, rejected);
     return status;
   }
-  if (dtype.code == kDLFloat || dtype.code == kDLBfloat) fits = dlpackgen_represents_real(dtype, value->real);
-  else if (value->is == DLPACKGEN_SHIM_IS_UINT) fits = dtype.code == kDLUInt && dtype.bits == 64;
-  else fits = dlpackgen_represents_integer(dtype, value->integer);
-  return fits ? DLPACKGEN_STATUS_OK : dlpackgen_shim_out_of_range(at, dtype, value, value->is, message);
+  if (dlpackgen_represents(dtype, kind, value->integer, value->real)) return DLPACKGEN_STATUS_OK;
+  return dlpackgen_shim_out_of_range(at, dtype, value, kind, message);
 }
 
 #endif /* DLPACKGEN_TORCHSHIM_VALUES_H_ */

@@ -12,6 +12,9 @@ import threading
 import numpy as np
 from tried import _kernels as k
 
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "scripts"))
+from kinds import compare_kinds  # noqa: E402
+
 x23 = np.arange(6, dtype=np.float32).reshape(2, 3)
 x, w, idx = np.ones((2, 3, 4), np.float32), np.ones((4, 2, 3), np.float32), np.zeros((2, 5), np.int64)
 
@@ -113,6 +116,10 @@ def test_scalars():
     raises(OverflowError, text, k.numbers, np.ones(3, np.uint64), np.int64(-1))
     text = "copies(): argument 'at' (2nd): expected uint64, got float32"
     raises(TypeError, text, k.copies, x23, np.float32(1))
+
+
+def test_kinds_of_scalars():
+    compare_kinds(lambda kernel, dtype, number: getattr(k, kernel)(np.zeros(1, dtype), number), without=("bfloat16",))
 
 
 class Large(int):

@@ -233,11 +233,8 @@ var cppMistakes = map[string]mistake{
 	"texts end at a NUL":           {"if (text.is_cut()) fail(", "if (false) fail("},
 	"empty lists are None":         {"first_(first != nullptr ? first : &nothing)", "first_(first)"},
 	"floats are cut":               {"dlpackgen_represents_real(dtype, value) ||", "value == value ||"},
-	"integers are cut":             {"!represents(number, dtype) && overflows(site, dtype)", "false"},
-	"integers need not fit floats": {"return dlpackgen_represents_real(dtype, number.raw().real);", "return true;"},
+	"integers are cut":             {"!dlpackgen_represents(dtype, kind, raw.integer, raw.real) && overflows(site, dtype)", "false"},
 	"signs are dropped":            {"if (negative) dlpackgen_put(&message, \"-\");", ""},
-	"numbers are of any kind":      {"is_real || (is_truth && dtype.code != kDLBool)", "false"},
-	"integers without a sign":      {"return dtype.code == kDLUInt && dtype.bits == 64;", "return true;"},
 	"every class is the same":      {"class_ = \"OverflowError\";", ""},
 	"results are not aligned":      {"static constexpr std::align_val_t alignment{64};", "static constexpr std::align_val_t alignment{16};"},
 	"results lie anywhere":         {"if (device.device_type == kDLCPU) made_ = allocate", "made_ = allocate"},
@@ -250,6 +247,22 @@ var cppMistakes = map[string]mistake{
 	"scalars of a variable: first": {"return all[which](storage_);", "return all[0](storage_);"},
 }
 
+// scalarMistakes are in the rules for scalars, which the operators of torch also use.
+var scalarMistakes = map[string]mistake{
+	"every dtype accepts floats": {"if (kind == DLPACKGEN_SCALAR_REAL) return \"float\";", ""},
+	"every dtype accepts bools": {"return kind == DLPACKGEN_SCALAR_TRUTH && dtype.code != kDLBool ? \"bool\" : NULL;",
+		"return NULL;"},
+	"the dtype bool rejects bools": {"kind == DLPACKGEN_SCALAR_TRUTH && dtype.code != kDLBool",
+		"kind == DLPACKGEN_SCALAR_TRUTH"},
+	"bfloat16 rejects floats": {"return dtype.code == kDLFloat || dtype.code == kDLBfloat;",
+		"return dtype.code == kDLFloat;"},
+	"every float dtype represents every integer": {
+		"if (dlpackgen_is_real(dtype)) return dlpackgen_represents_real(dtype, real);",
+		"if (dlpackgen_is_real(dtype)) return true;"},
+	"every integer dtype represents numbers above int64": {"return dtype.code == kDLUInt && dtype.bits == 64;",
+		"return true;"},
+}
+
 // Each mistake fails a test of the calls.
 func TestMistakesAreSeenFromCpp(t *testing.T) {
 	tier.OnlyNightly(t)
@@ -258,7 +271,7 @@ func TestMistakesAreSeenFromCpp(t *testing.T) {
 	}
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
-	f := flaw(t, dir, in(cppHeader, cppMistakes))
+	f := flaw(t, dir, in(cppHeader, cppMistakes), in("c/dlpackgen/scalar.h", scalarMistakes))
 	program := cppCalls(t, cppCompilers[0], dir, append(f.Flags, sanitized...)...)
 	output, fine := cppSays(t, program, 0)
 	require.True(t, fine, output)

@@ -3,6 +3,7 @@ module. With STABLE set, the operators use the C shim, through kernels_torch.py.
 
 import importlib.util
 import os
+import pathlib
 import sys
 import threading
 
@@ -12,6 +13,9 @@ import torch._dynamo.testing
 from check import raises, run
 from torch.library import opcheck
 from torch.utils._python_dispatch import TorchDispatchMode
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "scripts"))
+from kinds import compare_kinds  # noqa: E402
 
 ops = torch.ops.described
 kernels = importlib.util.module_from_spec(importlib.util.spec_from_file_location("_kernels", os.environ["MODULE"]))
@@ -402,6 +406,13 @@ def test_scalars_above_int64():
     y = torch.ones(4)
     ops.axpy((1 << 64) - 1, torch.ones(4), y)
     assert y.tolist() == [2.0**64] * 4
+
+
+def test_kinds_of_scalars():
+    compare_kinds(
+        lambda kernel, dtype, number: getattr(ops, kernel)(torch.zeros(1, dtype=getattr(torch, dtype)), number),
+        {"OverflowError": "ValueError"},  # PyTorch has no OverflowError
+    )
 
 
 def test_nothing_is_written_before_a_mistake_is_found():

@@ -5,6 +5,7 @@ import collections
 import itertools
 import json
 import os
+import pathlib
 import sys
 import threading
 
@@ -12,6 +13,9 @@ import kernels_tvmffi
 import numpy as np
 import tvm_ffi
 from tried import _kernels as k
+
+sys.path.append(str(pathlib.Path(__file__).resolve().parents[1] / "scripts"))
+from kinds import NUMBERS, compare_kinds  # noqa: E402
 
 LIBRARY = os.environ["LIBRARY"]
 raw = tvm_ffi.load_module(LIBRARY)
@@ -195,6 +199,12 @@ def test_the_sentences_are_those_of_the_module():
         if str(got) != str(want) or not want or not isinstance(want[0], str):
             others.append(f"{name} {[type(a).__name__ for a in args]}\n  module:  {want}\n  tvm-ffi: {got}")
     assert not others, "\n".join(others)
+
+
+def test_kinds_of_scalars():
+    """tvm-ffi passes no complex numbers."""
+    call = lambda kernel, dtype, number: getattr(t, kernel)(ones(1, dtype=dtype), number)  # noqa: E731
+    compare_kinds(call, without=("bfloat16",), numbers=NUMBERS[:4])
 
 
 def test_the_words_of_the_host():

@@ -13,6 +13,17 @@
 #include <stdlib.h>
 #include <string.h>
 
+/** The kind of a scalar. Operators of torch in Python pass the numbers of the first five. */
+enum dlpackgen_scalar_kind {
+  DLPACKGEN_SCALAR_INTEGER,
+  DLPACKGEN_SCALAR_REAL,
+  DLPACKGEN_SCALAR_TRUTH,   /**< a bool */
+  DLPACKGEN_SCALAR_NATURAL, /**< an unsigned integer, which may be above the range of int64 */
+  DLPACKGEN_SCALAR_COMPLEX,
+  DLPACKGEN_SCALAR_HUGE, /**< an integer outside the ranges of int64 and uint64 */
+  DLPACKGEN_SCALAR_OTHER /**< not a number */
+};
+
 /** A scalar whose dtype depends on the call, as the corresponding C type. */
 union dlpackgen_scalar {
   int64_t as_int64_t;
@@ -48,6 +59,31 @@ static inline bool dlpackgen_represents_integer(DLDataType dtype, int64_t number
   const uint64_t digits = (uint64_t)number;
   if (number < 0) return is_signed && ~digits >> bits == 0;
   return bits == 64 || digits >> bits == 0;
+}
+
+/** Returns whether a dtype of scalars is a float; the others are integers and bool. */
+static inline bool dlpackgen_is_real(DLDataType dtype) { return dtype.code == kDLFloat || dtype.code == kDLBfloat; }
+
+/**
+ * Returns the name of a scalar's type if the dtype rejects all scalars of this kind, or NULL: no
+ * dtype accepts complex numbers, only floats accept floats, and no integer accepts bools.
+ */
+static inline const char* dlpackgen_rejected_type(DLDataType dtype, enum dlpackgen_scalar_kind kind) {
+  if (kind == DLPACKGEN_SCALAR_COMPLEX) return "complex";
+  if (dlpackgen_is_real(dtype)) return NULL;
+  if (kind == DLPACKGEN_SCALAR_REAL) return "float";
+  return kind == DLPACKGEN_SCALAR_TRUTH && dtype.code != kDLBool ? "bool" : NULL;
+}
+
+/**
+ * Returns whether a dtype can represent a number of a kind that it accepts. `integer`: the bits of
+ * an integer or a bool; `real`: the nearest double.
+ */
+static inline bool dlpackgen_represents(DLDataType dtype, enum dlpackgen_scalar_kind kind, int64_t integer,
+                                        double real) {
+  if (dlpackgen_is_real(dtype)) return dlpackgen_represents_real(dtype, real);
+  if (kind == DLPACKGEN_SCALAR_NATURAL && integer < 0) return dtype.code == kDLUInt && dtype.bits == 64;
+  return dlpackgen_represents_integer(dtype, integer);
 }
 
 /** Adds a float with the fewest digits that identify it, like Python's repr(). */

@@ -6,7 +6,9 @@
 #include <cstdio>
 #include <cstring>
 #include <dlpackgen/storage.hpp>
+#include <fstream>
 #include <kernels.hpp>
+#include <sstream>
 #include <string>
 #include <utility>
 #include <vector>
@@ -226,6 +228,56 @@ static void scalar_calls() {
   show("errors", kernels::scalars_new("sum", {50, 51, 1}, std::nullopt, false, -3));
 }
 
+// A tensor of one element.
+static Managed of_dtype(const std::string& dtype) {
+  if (dtype == "bool") return of<bool>({1});
+  if (dtype == "int8") return of<std::int8_t>({1});
+  if (dtype == "int16") return of<std::int16_t>({1});
+  if (dtype == "int32") return of<std::int32_t>({1});
+  if (dtype == "int64") return of<std::int64_t>({1});
+  if (dtype == "uint8") return of<std::uint8_t>({1});
+  if (dtype == "uint16") return of<std::uint16_t>({1});
+  if (dtype == "uint32") return of<std::uint32_t>({1});
+  if (dtype == "uint64") return of<std::uint64_t>({1});
+  if (dtype == "float16") return of<float16>({1});
+  if (dtype == "bfloat16") return of<bfloat16>({1});
+  return dtype == "float32" ? of<float>({1}) : of<double>({1});
+}
+
+// Each kind of scalar for each dtype; there are no complex numbers.
+static void kind_calls() {
+  const struct {
+    Number number;
+    const char *kind, *digits;
+  } numbers[] = {
+      {true, "bool", ""}, {1, "int", ""}, {std::uint64_t{1} << 63, "int", "9223372036854775808"}, {1.5, "float", ""}};
+  std::ifstream table("testdata/kinds.txt");
+  int rows = 0;
+  for (std::string line, dtype, want; std::getline(table, line);) {
+    if (line[0] == '#') continue;
+    std::istringstream cells(line);
+    cells >> dtype;
+    ++rows;
+    for (const auto& number : numbers) {
+      cells >> want;
+      const Managed x = of_dtype(dtype);
+      const std::string kernel = dtype[0] == 'i' ? "kinds_int" : dtype[0] == 'u' ? "kinds_uint" : "kinds_other";
+      const KernelError e = dtype[0] == 'i'   ? kernels::kinds_int(x, number.number)
+                            : dtype[0] == 'u' ? kernels::kinds_uint(x, number.number)
+                                              : kernels::kinds_other(x, number.number);
+      if (want == "ok") {
+        EXPECT(!e);
+        continue;
+      }
+      std::string text = kernel + "(): argument 'a' (2nd): ";
+      if (want == "TypeError") text += "expected " + dtype + ", got " + number.kind;
+      else text += dtype + " cannot represent " + number.digits;
+      says(e, want.c_str(), text.c_str());
+    }
+  }
+  EXPECT(rows == 13);
+}
+
 static void number_calls() {
   const Managed shorts = of<std::int16_t>({3}), longs = of<std::uint64_t>({3}), half = of<float16>({3}),
                 truths = of<bool>({3});
@@ -311,6 +363,7 @@ int main() {
   written_calls();
   scalar_calls();
   number_calls();
+  kind_calls();
   copied_calls();
   other_calls();
   return failures != 0;

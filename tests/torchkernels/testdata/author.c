@@ -68,6 +68,23 @@ int axpy_int32(int32_t a, const DLTensor* x, DLTensor* y, void* stream) {
   for (int64_t i = 0; i < size(x); i++) ((int32_t*)y->data)[i] += a * ((const int32_t*)x->data)[i];
   return 0;
 }
+/* One for each dtype of kinds.txt. */
+#define KINDS(T, C) \
+  int kinds_##T(const DLTensor* x, C a, void* stream) { return (void)x, (void)a, (void)stream, 0; }
+KINDS(float64, double)
+KINDS(int64, int64_t)
+KINDS(uint64, uint64_t)
+KINDS(float32, float)
+KINDS(int32, int32_t)
+KINDS(uint32, uint32_t)
+KINDS(float16, float)
+KINDS(int16, int16_t)
+KINDS(uint16, uint16_t)
+KINDS(bfloat16, float)
+KINDS(int8, int8_t)
+KINDS(uint8, uint8_t)
+KINDS(bool, bool)
+
 int words(const DLTensor* x, const int64_t* sizes, int64_t nsizes, const double* scales, int64_t nscales,
           const char* mode, int8_t tiny, const int64_t* maybe, bool exact, const float* half, DLTensor* y, DLTensor* z,
           void* stream) {

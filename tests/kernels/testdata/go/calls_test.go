@@ -5,6 +5,7 @@ import (
 	"errors"
 	"math"
 	"os"
+	"path/filepath"
 	"regexp"
 	"runtime"
 	"strings"
@@ -361,6 +362,55 @@ func TestNumbers(t *testing.T) {
 	_, _, _, err = kernels.Copies(of[float32](1, 1), of[float32](1, 1), kernels.CopiesOptions{
 		Half: kernels.Some[float32](70000)})
 	printed(t, err, "OverflowError", "copies(): argument 'half' (3rd): float16 cannot represent 70000.0")
+}
+
+// tensors have one element, by dtype.
+var tensors = map[string]func() dlpack.Tensor{
+	"bool": func() dlpack.Tensor { return of[bool](1) },
+	"int8": func() dlpack.Tensor { return of[int8](1) }, "uint8": func() dlpack.Tensor { return of[uint8](1) },
+	"int16": func() dlpack.Tensor { return of[int16](1) }, "uint16": func() dlpack.Tensor { return of[uint16](1) },
+	"int32": func() dlpack.Tensor { return of[int32](1) }, "uint32": func() dlpack.Tensor { return of[uint32](1) },
+	"int64": func() dlpack.Tensor { return of[int64](1) }, "uint64": func() dlpack.Tensor { return of[uint64](1) },
+	"float16":  func() dlpack.Tensor { return of[dlpack.Float16](1) },
+	"bfloat16": func() dlpack.Tensor { return of[dlpack.BFloat16](1) },
+	"float32":  func() dlpack.Tensor { return of[float32](1) },
+	"float64":  func() dlpack.Tensor { return of[float64](1) },
+}
+
+// Each kind of scalar for each dtype; there are no complex numbers.
+func TestKindsOfScalars(t *testing.T) {
+	table, err := os.ReadFile(filepath.Join(filepath.Dir(os.Getenv("SENTENCES")), "kinds.txt"))
+	fine(t, err)
+	rows := 0
+	for line := range strings.SplitSeq(strings.TrimSpace(string(table)), "\n") {
+		cells := strings.Fields(line)
+		if cells[0] == "#" {
+			continue
+		}
+		rows++
+		for i, number := range []struct {
+			of           kernels.Number
+			kind, digits string
+		}{{kernels.Bool(true), "bool", ""}, {kernels.Int(1), "int", ""}, {kernels.Uint(1 << 63), "int", "9223372036854775808"},
+			{kernels.Float(1.5), "float", ""}} {
+			name, kinds := "kinds_other", kernels.KindsOther
+			if strings.HasPrefix(cells[0], "int") {
+				name, kinds = "kinds_int", kernels.KindsInt
+			} else if cells[0][0] == 'u' {
+				name, kinds = "kinds_uint", kernels.KindsUint
+			}
+			err := kinds(tensors[cells[0]](), number.of)
+			switch text := name + "(): argument 'a' (2nd): "; cells[1+i] {
+			case "ok":
+				fine(t, err)
+			case "TypeError":
+				printed(t, err, cells[1+i], text+"expected "+cells[0]+", got "+number.kind)
+			default:
+				printed(t, err, cells[1+i], text+cells[0]+" cannot represent "+number.digits)
+			}
+		}
+	}
+	equal(t, len(tensors), rows)
 }
 
 func TestKernelsWithoutTensors(t *testing.T) {
