@@ -107,6 +107,10 @@ def _real(value):
 
 
 def _read_real(kernel, i, value, expected="float", most=float("inf")):
+    """A foreign type's __index__ is called once, for the number and for the message."""
+    kind = type(value)
+    if most < float("inf") and hasattr(kind, "__index__") and not hasattr(kind, "__float__"):
+        value = _convert(kernel, i, _operator.index, value, expected)
     number = _convert(kernel, i, _real, value, expected)
     if most < abs(number) < float("inf"):
         _fail_range(kernel, i, expected, _whole(value, number))

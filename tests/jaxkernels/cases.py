@@ -16,6 +16,16 @@ class Index:
         return 3
 
 
+class Counted:
+    """An integer above the range of float16, which counts its conversions."""
+
+    calls = 0
+
+    def __index__(self):
+        self.calls += 1
+        return 1 << 200
+
+
 class Real:
     def __float__(self):
         return 2.5
@@ -110,7 +120,8 @@ WORDS = {
     "tiny": (300, -129, 1.5, True, None, LARGE, Bad(), -HUGE, np.uint64(1 << 63), Lost()),
     "maybe": (1.5, LARGE, "a", Bad(), np.float32(1), HUGE, 1 << 1023, (1 << 1023) - 1),
     "exact": (1, None, "a", np.int64(1)),
-    "half": (1e300, -1e300, "a", 1 << 2000, "1", np.float64(1e300), np.uint64(1 << 63)),
+    "half": (1e300, -1e300, "a", 1 << 2000, "1", np.float64(1e300), np.uint64(1 << 63),
+             Counted()),
 }
 OTHERS = [
     ("axpy", (1.0, F4, ones(5, dtype=FLOAT)), {}),

@@ -230,6 +230,9 @@ var inPython = map[string]mutant{
 		"test_what_is_fine_for_the_module_is_fine"},
 	"an integer is a float": {"        return _operator.index(value)\n    except TypeError:", "        return number\n    except TypeError:", mistakes,
 		"test_the_sentences_are_those_of_the_module"},
+	"__index__ is called again for the message": {
+		`if most < float("inf") and hasattr(kind, "__index__") and not hasattr(kind, "__float__"):`, "if False:", mistakes,
+		"test_index_is_called_once"},
 	"a bool is an integer": {"if isinstance(value, bool):\n        _fail_kind", "if False:\n        _fail_kind", mistakes,
 		"test_the_sentences_are_those_of_the_module"},
 	"numbers need not fit": {"if not low <= number <= high:", "if False:", mistakes,

@@ -8,7 +8,7 @@ import numpy as np
 
 import _kernels
 import kernels_jax
-from cases import FINE, W, all_mistakes
+from cases import FINE, Counted, W, all_mistakes
 
 
 def outcome(module, convert, name, args, words):
@@ -37,6 +37,14 @@ def compare(case, raised):
 def test_the_sentences_are_those_of_the_module():
     for case in all_mistakes():
         compare(case, True)
+
+
+def test_index_is_called_once():
+    for module in kernels_jax, _kernels:
+        number = Counted()
+        kind, text = outcome(module, array, "words", (np.ones((3, 4), np.float32), [1, 5]), {"half": number})
+        assert kind is OverflowError and text.endswith(f"float16 cannot represent {1 << 200}"), text
+        assert number.calls == 1, (module, number.calls)
 
 
 def test_what_is_fine_for_the_module_is_fine():

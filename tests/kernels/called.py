@@ -148,6 +148,10 @@ def test_large_integers():
     foreign, text = Indexed(), "scalars(): argument 'tiny' (5th): int8 cannot represent 9223372036854775808"
     raises(OverflowError, text, k.scalars, "sum", [1, 3, 3], tiny=foreign)
     assert foreign.calls == 1
+    foreign = Indexed()
+    text = "copies(): argument 'half' (3rd): float16 cannot represent 9223372036854775808"
+    raises(OverflowError, text, k.copies, x23, 1, foreign)
+    assert foreign.calls == 1
     large = "cannot represent an integer of that size"
     raises(OverflowError, f"numbers(): argument 'a' (2nd): uint64 {large}", k.numbers, np.ones(3, np.uint64), 2**20000)
     raises(OverflowError, f"numbers(): argument 'a' (2nd): float16 {large}", k.numbers, np.ones(3, np.float16), 2**1024)

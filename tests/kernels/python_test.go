@@ -96,8 +96,10 @@ func TestPythonSanitized(t *testing.T) {
 
 // pythonMistakes are in the module's own C; for the base, see tests/python.
 var pythonMistakes = map[string]mistake{
-	"bools of NumPy are floats":   {"if (truth < 2) *plain", "if (truth < 0) *plain"},
-	"integers are floats":         {"PyObject* read = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;", "PyObject* read = NULL;"},
+	"bools of NumPy are floats": {"if (truth < 2) *plain", "if (truth < 0) *plain"},
+	"integers are floats":       {"PyObject* read = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;", "PyObject* read = NULL;"},
+	"__index__ is called again for the message": {
+		"if (!PyLong_Check(value) && PyIndex_Check(value) && !PyType_GetSlot(Py_TYPE(value), Py_nb_float)) {", "if (0) {"},
 	"integers are cut":            {"if (*number >= (is_signed ? -above : 0) && *number < above) return 0;", "return 0;"},
 	"floats are cut":              {"*number - *number != 0 || (*number <= most && *number >= -most)", "1"},
 	"texts end at a NUL":          {"if (strlen(*text) == (size_t)length) return 0;", "return 0;"},

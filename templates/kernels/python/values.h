@@ -210,9 +210,17 @@ DLPACKGEN_VALUE int dlpackgen_read_bits(struct dlpackgen_call* call, int i, PyOb
                                   (long long)*number);
 }
 
-/* Reads a scalar of a float dtype, whose largest number is given. */
+/* Reads a scalar of a float dtype, whose largest number is given. A foreign type's __index__ is
+ * called once, for the number and for the message. */
 DLPACKGEN_VALUE int dlpackgen_read_within(struct dlpackgen_call* call, int i, PyObject* value, const char* dtype,
                                           double most, double* number) {
+  if (!PyLong_Check(value) && PyIndex_Check(value) && !PyType_GetSlot(Py_TYPE(value), Py_nb_float)) {
+    PyObject* const index = PyNumber_Index(value);
+    const int failed =
+        index ? dlpackgen_read_within(call, i, index, dtype, most, number) : dlpackgen_not_read(call, i, value, dtype);
+    Py_XDECREF(index);
+    return failed;
+  }
   if (dlpackgen_read_real(call, i, value, dtype, number)) return -1;
   if (*number != *number || *number - *number != 0 || (*number <= most && *number >= -most)) return 0;
   PyObject* read = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;
