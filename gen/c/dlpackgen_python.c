@@ -1364,6 +1364,9 @@ static const struct dlpackgen_loaded_dtype dlpackgen_torch_dtypes[] = {
     {"float4_e2m1fn_x2", {kDLFloat4_e2m1fn, 4, 2}},
 };
 
+/* The device type of torch's cuda; torch for ROCm uses the same name. */
+static inline DLDeviceType dlpackgen_torch_gpu(int is_rocm) { return is_rocm ? kDLROCM : kDLCUDA; }
+
 /* libtorch's stable C shim. Its symbols are looked up in the torch that the program has loaded, so
  * one binary works with many versions. Properties that neither the shim nor PyTorch's exchange
  * table reports are queried with exported functions of libtorch. If a version lacks one of them,
@@ -2074,7 +2077,7 @@ static int dlpackgen_torch_learn(PyObject* type, PyObject* base, struct dlpackge
   found->cpu = found->call.device_cpu();
   found->cuda = found->call.device_cuda();
   found->strided = found->call.layout_strided();
-  found->gpu = dlpackgen_torch_is_rocm() ? kDLROCM : kDLCUDA;
+  found->gpu = dlpackgen_torch_gpu(dlpackgen_torch_is_rocm());
   if (PyErr_Occurred() || dlpackgen_torch_find_reader(type, found)) return -1;
   return dlpackgen_torch_prove(base, found);
 }

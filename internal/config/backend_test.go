@@ -88,7 +88,8 @@ func TestABackendsStreamsAreKnownToOtherTargets(t *testing.T) {
 			rules[v.Name] = *v.Device
 		}
 	}
-	assert.Equal(t, spec.DeviceRule{Streams: "acme"}, rules["kDLExtDev"], "no handle any more")
+	assert.Equal(t, spec.DeviceRule{Streams: "acme", Torch: spec.TorchDevice{Key: "PrivateUse1"}}, rules["kDLExtDev"],
+		"no handle any more")
 	assert.Equal(t, spec.DeviceRule{HostReadable: true, IDZero: true}, rules["kDLAcme"])
 	assert.Equal(t, "cuda", rules["kDLCUDA"].Streams)
 	assert.Equal(t, spec.StreamTable{Name: "acme", Doc: "Streams of Acme.", Handle: true, Values: []spec.StreamValue{

@@ -83,7 +83,8 @@ func streamsOf(b *backend.Backend) string {
 }
 
 // ruleDevices assigns a backend's stream table to its device, unless the device has one. DLPack
-// specifies nothing about kDLExtDev, so the backend decides everything about it.
+// specifies nothing about kDLExtDev, so the backend decides everything about it, except for
+// PyTorch's type.
 func ruleDevices(b *backend.Backend, values []spec.EnumValue) {
 	for _, d := range b.Devices {
 		i := slices.IndexFunc(values, func(v spec.EnumValue) bool { return v.Name == d.Type })
@@ -93,6 +94,9 @@ func ruleDevices(b *backend.Backend, values []spec.EnumValue) {
 		rule, known := deviceRule(b, d), values[i].Device
 		if d.Type != externalDevice && known != nil {
 			rule, rule.Streams = *known, cmp.Or(known.Streams, rule.Streams)
+		}
+		if known != nil {
+			rule.Torch = known.Torch
 		}
 		values[i].Device = &rule
 	}

@@ -2,6 +2,7 @@ package spec
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
@@ -78,6 +79,54 @@ func readTorch(m *yaml.Map) TorchType {
 	}
 	m.Close()
 	return t
+}
+
+func readTorchDevice(m *yaml.Map) (d TorchDevice) {
+	if n := m.Require("key"); n != nil {
+		d.Key = identifierOf(n)
+	}
+	if n := m.Get("build"); n != nil {
+		d.Build = n.OneOf("build", []string{TorchROCm})
+	}
+	m.Close()
+	return d
+}
+
+// TorchKey returns PyTorch's dispatch key for a device type by its name, or "".
+func (r *Release) TorchKey(name string) string {
+	for _, v := range Find[*Enum](r, "DLDeviceType").Values {
+		if v.Name == name && v.Device != nil {
+			return v.Device.Torch.Key
+		}
+	}
+	return ""
+}
+
+// TorchKeyTypes are the device types of one key of PyTorch.
+type TorchKeyTypes struct {
+	Key  string
+	Name string // its name in PyTorch's C shim: "cuda"
+	Type string
+	ROCm string // the device type in PyTorch for ROCm, if it differs
+}
+
+// TorchKeys returns the keys of PyTorch that have a device type, in the order of the spec.
+func (r *Release) TorchKeys() (all []TorchKeyTypes) {
+	for _, v := range Find[*Enum](r, "DLDeviceType").Values {
+		switch {
+		case v.Device == nil || v.Device.Torch.Key == "":
+		case v.Device.Torch.Build == "":
+			key := v.Device.Torch.Key
+			all = append(all, TorchKeyTypes{Key: key, Name: strings.ToLower(key), Type: v.Name})
+		default:
+			for i := range all {
+				if all[i].Key == v.Device.Torch.Key {
+					all[i].ROCm = v.Name
+				}
+			}
+		}
+	}
+	return all
 }
 
 // elements returns the section for a release, without the flag if the release lacks it.

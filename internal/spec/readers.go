@@ -128,6 +128,9 @@ func readEnumValue(m *yaml.Map, v *EnumValue) {
 		dm := n.Map("device")
 		v.Device = ReadDeviceRule(dm)
 		readMemory(dm, v.Device)
+		if t := dm.Get("torch"); t != nil {
+			v.Device.Torch = readTorchDevice(t.Map("torch"))
+		}
 		dm.Close()
 	}
 	if n := m.Get("element"); n != nil {

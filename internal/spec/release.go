@@ -92,7 +92,17 @@ type DeviceRule struct {
 	Streams      string // name of a StreamTable, or "" when only None is allowed
 	Memory       string // MemoryHost, MemoryPinned, MemoryManaged, or "" for a device's own
 	Of           string // the device type whose runtime allocates pinned and managed memory
+	Torch        TorchDevice
 }
+
+// TorchDevice is PyTorch's device type. Its key is "" if there is none.
+type TorchDevice struct {
+	Key   string // the dispatch key, which is also its name in c10::DeviceType
+	Build string // TorchROCm if the key means this device type only in that build of PyTorch
+}
+
+// TorchROCm is PyTorch for ROCm, which names its devices CUDA.
+const TorchROCm = "rocm"
 
 // The kinds of memory of a device type.
 const (

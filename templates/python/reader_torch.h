@@ -30,7 +30,7 @@ static int dlpackgen_torch_learn(PyObject* type, PyObject* base, struct dlpackge
   found->cpu = found->call.device_cpu();
   found->cuda = found->call.device_cuda();
   found->strided = found->call.layout_strided();
-  found->gpu = dlpackgen_torch_is_rocm() ? kDLROCM : kDLCUDA;
+  found->gpu = dlpackgen_torch_gpu(dlpackgen_torch_is_rocm());
   if (PyErr_Occurred() || dlpackgen_torch_find_reader(type, found)) return -1;
   return dlpackgen_torch_prove(base, found);
 }

@@ -100,10 +100,7 @@ class Place {
 // DLPack's name of a device, which all hosts use in messages, or PyTorch's, such as "meta", if
 // DLPack has none.
 inline std::string name_of(c10::Device device) {
-  DLDevice known = {static_cast<DLDeviceType>(0), device.has_index() ? device.index() : 0};
-  if (device.is_cpu()) known.device_type = kDLCPU;
-  if (device.is_cuda()) known.device_type = gpu();
-  if (device.is_privateuseone()) known.device_type = kDLExtDev;
+  const DLDevice known = {device_type_of(device.type()), device.has_index() ? device.index() : 0};
   char text[64];
   dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
   dlpackgen_put_device(&message, known);

@@ -7,6 +7,7 @@
 #ifndef DLPACKGEN_V0_0_PYTORCH_READ_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_READ_HPP_
 
+#include "device_type.hpp"
 #include "dtype.hpp"
 #include "errors.hpp"
 #include "strides.hpp"
@@ -47,7 +48,7 @@ constexpr c10::DispatchKeySet usual_cuda({c10::DispatchKey::AutogradCUDA, c10::D
 
 // torch for ROCm names its devices CUDA.
 DLPACKGEN_PYTORCH_SLOW DLDeviceType gpu() {
-  static const DLDeviceType type = at::Context::hasROCM() ? kDLROCM : kDLCUDA;
+  static const DLDeviceType type = device_type_of(c10::DeviceType::CUDA);
   return type;
 }
 

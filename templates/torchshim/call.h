@@ -113,11 +113,11 @@ static int dlpackgen_shim_read_all(const struct dlpackgen_shim_frame* frame, str
 static void* dlpackgen_shim_like(const struct dlpackgen_shim_frame* frame) {
   void* like = NULL;
   for (int i = 0; i < frame->op->narguments; i++) {
-    int32_t device = dlpackgen_shim.cpu;
+    int32_t device = dlpackgen_shim.devices.cpu;
     if (frame->op->arguments[i].kind != DLPACKGEN_SHIM_TENSOR || !frame->owned[i].handle) continue;
     if (!like) like = frame->owned[i].handle;
     dlpackgen_shim.call.get_device_type(frame->owned[i].handle, &device);
-    if (device != dlpackgen_shim.cpu) return frame->owned[i].handle;
+    if (device != dlpackgen_shim.devices.cpu) return frame->owned[i].handle;
   }
   return like;
 }
@@ -126,7 +126,7 @@ static void* dlpackgen_shim_like(const struct dlpackgen_shim_frame* frame) {
 static bool dlpackgen_shim_stream(int32_t device, int32_t index, void** stream) {
   const struct dlpackgen_torch_shim_functions* const call = &dlpackgen_shim.call;
   void* current = NULL;
-  if (device == dlpackgen_shim.cuda && call->cuda_stream) return call->cuda_stream(index, stream) == 0;
+  if (device == dlpackgen_shim.devices.cuda && call->cuda_stream) return call->cuda_stream(index, stream) == 0;
   if (!call->current_stream || !call->native_handle || !call->delete_stream) return false;
   if (call->current_stream(index, &current)) return false;
   const bool found = call->native_handle(current, stream) == 0;
@@ -138,7 +138,7 @@ static bool dlpackgen_shim_stream(int32_t device, int32_t index, void** stream) 
 static int dlpackgen_shim_enter(struct dlpackgen_shim_frame* frame, int32_t device, int32_t index, void** stream,
                                 struct dlpackgen_message* message) {
   const struct dlpackgen_torch_shim_functions* const call = &dlpackgen_shim.call;
-  if (device == dlpackgen_shim.cpu) return DLPACKGEN_STATUS_OK;
+  if (device == dlpackgen_shim.devices.cpu) return DLPACKGEN_STATUS_OK;
   if (call->device_guard && call->delete_guard && !call->device_guard(index, &frame->guard) &&
       dlpackgen_shim_stream(device, index, stream))
     return DLPACKGEN_STATUS_OK;
@@ -168,7 +168,7 @@ static int dlpackgen_shim_make_all(struct dlpackgen_shim_frame* frame, const voi
                                    void** stream, struct dlpackgen_message* message) {
   const struct dlpackgen_result* like[DLPACKGEN_SHIM_MOST_RESULTS];
   void* const beside = dlpackgen_shim_like(frame);
-  int32_t device = dlpackgen_shim.cpu, index = 0;
+  int32_t device = dlpackgen_shim.devices.cpu, index = 0;
   dlpackgen_shim.call.get_device_type(beside, &device);
   dlpackgen_shim.call.get_device_index(beside, &index);
   int status = dlpackgen_shim_enter(frame, device, index, stream, message);
@@ -291,7 +291,7 @@ static int dlpackgen_shim_find_torch(const char* file, bool is_rocm, const struc
     return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
   }
   dlpackgen_loaded_store_dtypes(library, dtypes, count, dlpackgen_shim.dtypes);
-  dlpackgen_shim_find_devices(is_rocm);
+  dlpackgen_shim_find_devices(&dlpackgen_shim.call, is_rocm, &dlpackgen_shim.devices);
   dlpackgen_shim_find_exceptions(library);
   return DLPACKGEN_STATUS_OK;
 }

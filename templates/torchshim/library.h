@@ -12,6 +12,7 @@
 #include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include "devices.h"
 #include "loaded.h"
 #include "torch_cpp_abi.h"
 #include "torch_shim_abi.h"
@@ -25,8 +26,7 @@ struct dlpackgen_shim {
   struct dlpackgen_torch_shim_functions call;
   struct dlpackgen_torch_cpp_functions cpp;
   DLDataType dtypes[DLPACKGEN_TORCH_DTYPES]; /* by torch's number; lanes is 0 for others */
-  int32_t cpu, cuda, xpu, mps, other;
-  DLDeviceType gpu; /* the device type of `cuda`: torch for ROCm uses the same name for its devices */
+  struct dlpackgen_shim_devices devices;
 };
 static struct dlpackgen_shim dlpackgen_shim;
 
@@ -43,27 +43,6 @@ static int32_t dlpackgen_shim_number_of(DLDataType dtype) {
     if (known.lanes == dtype.lanes && known.bits == dtype.bits && known.code == dtype.code) return i;
   }
   return -1;
-}
-
-static int32_t dlpackgen_shim_device(int32_t (*number_of)(void)) { return number_of ? number_of() : -1; }
-
-static void dlpackgen_shim_find_devices(bool is_rocm) {
-  const struct dlpackgen_torch_shim_functions* const call = &dlpackgen_shim.call;
-  dlpackgen_shim.cpu = dlpackgen_shim_device(call->device_cpu);
-  dlpackgen_shim.cuda = dlpackgen_shim_device(call->device_cuda);
-  dlpackgen_shim.xpu = dlpackgen_shim_device(call->device_xpu);
-  dlpackgen_shim.mps = dlpackgen_shim_device(call->device_mps);
-  dlpackgen_shim.other = dlpackgen_shim_device(call->device_other);
-  dlpackgen_shim.gpu = is_rocm ? kDLROCM : kDLCUDA;
-}
-
-/* DLPack's device type of a torch device; 0 if there is none. */
-static DLDeviceType dlpackgen_shim_device_type(int32_t type) {
-  if (type == dlpackgen_shim.cpu) return kDLCPU;
-  if (type == dlpackgen_shim.cuda) return dlpackgen_shim.gpu;
-  if (type == dlpackgen_shim.xpu) return kDLOneAPI;
-  if (type == dlpackgen_shim.mps) return kDLMetal;
-  return type == dlpackgen_shim.other ? kDLExtDev : (DLDeviceType)0;
 }
 
 #endif /* DLPACKGEN_TORCHSHIM_LIBRARY_H_ */

@@ -143,7 +143,7 @@ static bool dlpackgen_shim_read(void* handle, DLTensor* tensor) {
       call->get_device_type(handle, &device) || call->get_device_index(handle, &index))
     return false;
   tensor->ndim = (int32_t)ndim;
-  tensor->device.device_type = dlpackgen_shim_device_type(device);
+  tensor->device.device_type = dlpackgen_shim_device_type(&dlpackgen_shim.devices, device);
   tensor->device.device_id = tensor->device.device_type == kDLCPU ? 0 : index;
   if (dtype >= 0 && dtype < DLPACKGEN_TORCH_DTYPES) tensor->dtype = dlpackgen_shim.dtypes[dtype];
   return true;

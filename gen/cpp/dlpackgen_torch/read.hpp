@@ -9,6 +9,72 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_READ_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_READ_HPP_
 
+#ifndef DLPACKGEN_V1_3_PYTORCH_DEVICE_TYPE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_DEVICE_TYPE_HPP_
+
+#ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+
+#include <dlpackgen/error.hpp>
+
+/*
+ * The common beginning of all headers in this folder: the headers of target cpp, and the namespace
+ * dlpackgen::pytorch. The headers are for C++17 and newer (torch 2.15 requires C++20) and are
+ * compiled against libtorch: a build works only with that minor version of torch.
+ *
+ * The namespace has hidden visibility: two modules in one process may be built from different
+ * copies, and must not share them.
+ */
+
+#if defined(__GNUC__)
+#define DLPACKGEN_PYTORCH_HIDDEN __attribute__((visibility("hidden")))
+#define DLPACKGEN_PYTORCH_FAST inline __attribute__((always_inline))
+#define DLPACKGEN_PYTORCH_SLOW inline __attribute__((noinline, cold))
+#else
+#define DLPACKGEN_PYTORCH_HIDDEN
+#define DLPACKGEN_PYTORCH_FAST inline
+#define DLPACKGEN_PYTORCH_SLOW inline
+#endif
+
+// Thread-local variables at a fixed offset: glibc reserves a few words for libraries that are
+// loaded late.
+#if defined(__GNUC__) && defined(__GLIBC__)
+#define DLPACKGEN_PYTORCH_THREAD __attribute__((tls_model("initial-exec"))) thread_local
+#else
+#define DLPACKGEN_PYTORCH_THREAD thread_local
+#endif
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
+
+#include <ATen/Context.h>
+#include <c10/core/DeviceType.h>
+
+/* Converts the device types of ATen to those of DLPack. */
+
+namespace dlpackgen {
+DLPACKGEN_V1_3_INLINE namespace v1_3 {
+namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
+namespace detail {
+
+// DLPack's type for a device type of ATen; 0 if DLPack has none. torch for ROCm names its devices
+// CUDA.
+DLPACKGEN_PYTORCH_SLOW DLDeviceType device_type_of(c10::DeviceType type) {
+  if (type == c10::DeviceType::CPU) return kDLCPU;
+  if (type == c10::DeviceType::CUDA) return at::Context::hasROCM() ? kDLROCM : kDLCUDA;
+  if (type == c10::DeviceType::MPS) return kDLMetal;
+  if (type == c10::DeviceType::PrivateUse1) return kDLExtDev;
+  if (type == c10::DeviceType::XPU) return kDLOneAPI;
+  if (type == c10::DeviceType::MAIA) return kDLMAIA;
+  return static_cast<DLDeviceType>(0);
+}
+
+}  // namespace detail
+}  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
+}  // namespace v1_3
+}  // namespace dlpackgen
+
+#endif  // DLPACKGEN_V1_3_PYTORCH_DEVICE_TYPE_HPP_
+
 #include "dtype.hpp"
 #include "errors.hpp"
 #include "strides.hpp"
@@ -49,7 +115,7 @@ constexpr c10::DispatchKeySet usual_cuda({c10::DispatchKey::AutogradCUDA, c10::D
 
 // torch for ROCm names its devices CUDA.
 DLPACKGEN_PYTORCH_SLOW DLDeviceType gpu() {
-  static const DLDeviceType type = at::Context::hasROCM() ? kDLROCM : kDLCUDA;
+  static const DLDeviceType type = device_type_of(c10::DeviceType::CUDA);
   return type;
 }
 

@@ -16,14 +16,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// keys are PyTorch's backends, by DLPack device type.
-var keys = map[string]string{
-	"kDLCPU": "CPU", "kDLCUDA": "CUDA", "kDLROCM": "CUDA", "kDLOneAPI": "XPU", "kDLMetal": "MPS", "kDLMAIA": "MAIA",
-	"kDLExtDev": "PrivateUse1",
-}
-
 // Key returns PyTorch's backend for a device, or "".
-func Key(d contract.Device) string { return cmp.Or(d.Torch, keys[d.Name]) }
+func Key(r *spec.Release, d contract.Device) string { return cmp.Or(d.Torch, r.TorchKey(d.Name)) }
 
 // namespaces are PyTorch's own namespaces, to which no operators may be added. attributes are the
 // attributes of namespaces in torch.ops.
@@ -36,7 +30,7 @@ var (
 )
 
 // Unregistered reports the parts of a kernel that PyTorch's dispatcher cannot express.
-func Unregistered(k *contract.Kernel) (errs []error) {
+func Unregistered(r *spec.Release, k *contract.Kernel) (errs []error) {
 	fail := func(param, format string, args ...any) {
 		errs = append(errs, emit.CannotMake(k.Name, param, format, args...))
 	}
@@ -70,7 +64,7 @@ func Unregistered(k *contract.Kernel) (errs []error) {
 		errs = append(errs, unsaved(k)...)
 	}
 	for _, d := range k.Devices {
-		if Key(d) == "" {
+		if Key(r, d) == "" {
 			fail("", "is for %s, which PyTorch has no backend for", d.Name)
 		}
 	}

@@ -28,7 +28,7 @@ func Described(t *testing.T, src string) (all []contract.Kernel) {
 	root := yaml.Parse("k.yaml", []byte(src), diags)
 	require.NotNil(t, root)
 	scope := contract.Scope{DTypes: Release(t, "1.3").DTypes, MaxNDim: 64,
-		Devices: map[string]int64{"kDLCPU": 1, "kDLCUDA": 2, "kDLROCM": 10, "kDLVulkan": 7}}
+		Devices: map[string]int64{"kDLCPU": 1, "kDLCUDA": 2, "kDLROCM": 10, "kDLVulkan": 7, "kDLMAIA": 17}}
 	for _, e := range root.Entries {
 		all = append(all, contract.Read(e, scope, diags).Kernel)
 	}

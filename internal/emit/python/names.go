@@ -19,6 +19,7 @@ type names struct {
 	TableCapsule                        string
 	TableAttribute, OlderTableAttribute string
 	Torch                               []torchType
+	TorchGPU                            spec.TorchKeyTypes // PyTorch's cuda
 	Devices                             []device
 	Streams                             []streams
 }
@@ -44,6 +45,11 @@ func viewNames(r *spec.Release) names {
 		TableAttribute: r.Python.ExchangeAttr, OlderTableAttribute: r.Python.OlderExchange,
 	}
 	v.Torch = torchTypes(r)
+	for _, k := range r.TorchKeys() {
+		if k.Name == "cuda" {
+			v.TorchGPU = k
+		}
+	}
 	for _, e := range spec.Find[*spec.Enum](r, deviceEnum).Values {
 		one := device{Enumerator: e.Name}
 		if e.Device != nil {

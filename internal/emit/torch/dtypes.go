@@ -15,6 +15,20 @@ type dtypesView struct {
 	Streams          []stream
 }
 
+// devicesView is the data of templates/torch/device_type.hpp.tmpl.
+type devicesView struct {
+	Namespace, Guard string
+	Devices          []spec.TorchKeyTypes
+}
+
+// reader is the header that reads tensors, with the device types that the spec names.
+func reader(r *spec.Release) emit.Asset {
+	v := devicesView{Namespace: emit.Namespace(r), Guard: strings.ToUpper(emit.Namespace(r)), Devices: r.TorchKeys()}
+	made := header("read.hpp", "base.hpp")
+	made.Parts = append(made.Parts, emit.Asset{From: "torch/device_type.hpp.tmpl", To: "device_type.hpp", View: v})
+	return made
+}
+
 // element is a PyTorch type, with the DLPack type of its elements.
 type element struct {
 	Type, Code  string

@@ -9,6 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 // kernelParts are the files that only described_operators.hpp includes.
@@ -89,11 +90,11 @@ func kernelAssets(m *emit.Model) ([]emit.Asset, error) {
 	view := kernelView{Version: version, Guard: guard + "PYTORCH_", Inline: guard + "INLINE"}
 	for i := range m.Contracts {
 		k := &m.Contracts[i]
-		if wrong := dispatcher.Unregistered(k); len(wrong) > 0 {
+		if wrong := dispatcher.Unregistered(m.Release, k); len(wrong) > 0 {
 			errs = append(errs, wrong...)
 			continue
 		}
-		view.Namespaces = place(view.Namespaces, k)
+		view.Namespaces = place(m.Release, view.Namespaces, k)
 		view.HasGradients = view.HasGradients || k.Backward != nil
 	}
 	return []emit.Asset{
@@ -105,21 +106,21 @@ func kernelAssets(m *emit.Model) ([]emit.Asset, error) {
 
 // place adds a kernel to its namespace and its dispatch keys. If its backward saves results, a
 // second operator returns these as well.
-func place(all []operators, k *contract.Kernel) []operators {
+func place(r *spec.Release, all []operators, k *contract.Kernel) []operators {
 	i := slices.IndexFunc(all, func(n operators) bool { return n.Name == k.Namespace })
 	if i < 0 {
 		i, all = len(all), append(all, operators{Name: k.Namespace, Inner: k.Namespace + "_"})
 	}
-	all[i].place(k, viewKernel(k, k.Returned(), k.Name))
+	all[i].place(r, k, viewKernel(k, k.Returned(), k.Name))
 	if k.Backward != nil && len(k.Returned()) < len(k.Results) {
 		saving := viewKernel(k, k.Results, dispatcher.SavingName(k))
 		saving.Backward, saving.Gradients = "void", nil
-		all[i].place(k, saving)
+		all[i].place(r, k, saving)
 	}
 	return all
 }
 
-func (n *operators) place(k *contract.Kernel, op operator) {
+func (n *operators) place(r *spec.Release, k *contract.Kernel, op operator) {
 	n.Kernels = append(n.Kernels, op)
 	n.add(op, "Meta", "implement_meta", "")
 	n.add(op, "Autograd", "implement_autograd", "")
@@ -130,7 +131,7 @@ func (n *operators) place(k *contract.Kernel, op operator) {
 	}
 	var placed []string
 	for _, d := range k.Devices {
-		if key := dispatcher.Key(d); !slices.Contains(placed, key) {
+		if key := dispatcher.Key(r, d); !slices.Contains(placed, key) {
 			placed = append(placed, key)
 			n.add(op, key, "implement", ", c10::DispatchKey::"+key)
 		}

@@ -31,14 +31,14 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	kernels, err := kernelAssets(m)
 	return emit.Manifest{
 		Words: emit.NamespaceWords(emit.Namespace(m.Release)),
-		Assets: slices.Concat(kernels, []emit.Asset{emit.DeviceInterface(folder), dtypes(m.Release)},
+		Assets: slices.Concat(kernels, []emit.Asset{emit.DeviceInterface(folder), dtypes(m.Release), reader(m.Release)},
 			emit.Copies("torch", folder, sources...), headers()),
 	}, errors.Join(emit.Needs(m.Release, "the sources for torch build on", emit.Lacking(m.Release)...), err)
 }
 
 // sources are the copied files without parts.
 var sources = []string{
-	"__init__.py", "direct.py", "module.cpp", "read.hpp", "self_test.hpp", "stable_module.cpp",
+	"__init__.py", "direct.py", "module.cpp", "self_test.hpp", "stable_module.cpp",
 	"stream.hpp", "table.hpp",
 }
 

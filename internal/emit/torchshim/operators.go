@@ -8,6 +8,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 // operator is the data of a PyTorch operator for C and Python.
@@ -34,15 +35,15 @@ type operator struct {
 
 // viewOperators returns the operator of a kernel and, if its backward saves results, a second one
 // that returns these as well.
-func viewOperators(k *contract.Kernel) []operator {
-	all := []operator{viewOperator(k, k.Returned(), k.Name)}
+func viewOperators(r *spec.Release, k *contract.Kernel) []operator {
+	all := []operator{viewOperator(r, k, k.Returned(), k.Name)}
 	if k.Saves() {
-		all = append(all, viewOperator(k, k.Results, dispatcher.SavingName(k)))
+		all = append(all, viewOperator(r, k, k.Results, dispatcher.SavingName(k)))
 	}
 	return all
 }
 
-func viewOperator(k *contract.Kernel, results []contract.Param, name string) operator {
+func viewOperator(r *spec.Release, k *contract.Kernel, results []contract.Param, name string) operator {
 	schema := dispatcher.Schema(k, results)
 	op := operator{Namespace: k.Namespace, Name: name, Type: name, Kernel: k.Name,
 		Schema: emit.CLiteral(name + schema), BoxedName: name, BoxedSchema: "NULL",
@@ -53,7 +54,7 @@ func viewOperator(k *contract.Kernel, results []contract.Param, name string) ope
 		op.BoxedSchema = emit.CLiteral(op.BoxedName + dispatcher.NumbersSchema(k, results))
 	}
 	for _, d := range k.Devices {
-		key := dispatcher.Key(d)
+		key := dispatcher.Key(r, d)
 		if !slices.Contains(op.Keys, key) {
 			op.Keys = append(op.Keys, key)
 		}

@@ -6,10 +6,12 @@ package torchshim
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/dispatcher"
+	"github.com/dlpackgen/dlpackgen/internal/hosts"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -59,7 +61,8 @@ type dtype struct {
 func manifest(m *emit.Model) (emit.Manifest, error) {
 	var errs []error
 	for i := range m.Contracts {
-		errs = append(errs, dispatcher.Unregistered(&m.Contracts[i])...)
+		errs = append(errs, dispatcher.Unregistered(m.Release, &m.Contracts[i])...)
+		errs = append(errs, unreported(m.Release, &m.Contracts[i])...)
 	}
 	if err := errors.Join(errs...); err != nil {
 		return emit.Manifest{}, err
@@ -67,7 +70,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	v := view{Module: m.Module(), Most: 1, DTypes: dtypes(m.Release)}
 	v.Import = importOf(v.Module)
 	for i := range m.Contracts {
-		v.Operators = append(v.Operators, viewOperators(&m.Contracts[i])...)
+		v.Operators = append(v.Operators, viewOperators(m.Release, &m.Contracts[i])...)
 		v.Most = max(v.Most, len(m.Contracts[i].Results)+1)
 	}
 	for i := range v.Operators {
@@ -75,6 +78,8 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	}
 	parts := append([]emit.Asset{emit.HostABI("torch_shim"), emit.HostABI("torch_cpp")},
 		emit.Copies("torchshim", "", "call.h", "library.h", "loaded.h", "raise.h", "values.h")...)
+	parts = append(parts,
+		emit.Asset{From: "torchshim/devices.h.tmpl", To: "devices.h", View: devices{reported(m.Release)}})
 	return emit.Manifest{Assets: []emit.Asset{
 		{From: "torchshim/kernels_torch.c.tmpl", To: "kernels_torch.c", View: v, Parts: parts, Unit: true},
 		{From: "torchshim/kernels_torch.py.tmpl", To: "kernels_torch.py", View: v},
@@ -82,6 +87,29 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 			Parts: append(emit.Copies("torchshim", "", "fakes.py", "derivatives.py"),
 				emit.Copies("traced", "", "ordinals.py")...)},
 	}}, nil
+}
+
+// devices is the data of templates/torchshim/devices.h.tmpl.
+type devices struct{ Devices []spec.TorchKeyTypes }
+
+// reported returns the device types of PyTorch that its C shim reports.
+func reported(r *spec.Release) []spec.TorchKeyTypes {
+	return slices.DeleteFunc(r.TorchKeys(), func(k spec.TorchKeyTypes) bool {
+		return !slices.ContainsFunc(hosts.Embedded("torch_shim").Functions, func(f hosts.Function) bool {
+			return f.Name == "device_"+k.Name
+		})
+	})
+}
+
+// unreported reports the devices of a kernel that PyTorch's C shim does not report.
+func unreported(r *spec.Release, k *contract.Kernel) (errs []error) {
+	for _, d := range k.Devices {
+		key := dispatcher.Key(r, d)
+		if key != "" && !slices.ContainsFunc(reported(r), func(t spec.TorchKeyTypes) bool { return t.Key == key }) {
+			errs = append(errs, emit.CannotMake(k.Name, "", "is for %s, which PyTorch's C shim does not report", d.Name))
+		}
+	}
+	return errs
 }
 
 // importOf returns an import of a module in the same package.
