@@ -35,8 +35,8 @@ var pythonGoals = []struct {
 	{"python.cpp.numpy", "numpy", "C++", "held", 1.05},
 }
 
-// releasedMore is the maximum additional time of a call, in nanoseconds, if it releases the GIL and
-// copies shape and strides.
+// releasedMore is the maximum additional time of a call, in nanoseconds, if it releases the
+// GIL.
 const releasedMore = 60
 
 // benchPython measures calls from Python with three tensors and an empty kernel, with

@@ -83,11 +83,6 @@ struct dlpackgen_function {
   const struct dlpackgen_parameter* parameters;
   uint8_t nparameters; /**< at most DLPACKGEN_MAX_PARAMETERS */
   /**
-   * In Python, the function releases the GIL during the call. The checks do not depend on this:
-   * shape and strides are always copied first, because other threads could change them.
-   */
-  uint8_t releases_gil;
-  /**
    * In Python, the function has the additional keyword argument stream: an int as for __dlpack__,
    * or None.
    */
@@ -98,7 +93,7 @@ struct dlpackgen_function {
 
 /**
  * Initializes the name, the parameters (an array) and their number in the initializer of a function
- * (C, C++20), as in `= {DLPACKGEN_FUNCTION("add", parameters), .releases_gil = 1}`.
+ * (C, C++20), as in `= {DLPACKGEN_FUNCTION("add", parameters), .takes_stream = 1}`.
  */
 #define DLPACKGEN_FUNCTION(function, table) \
   .name = function, .parameters = table, .nparameters = (uint8_t)(sizeof(table) / sizeof((table)[0]))

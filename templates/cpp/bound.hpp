@@ -40,12 +40,10 @@ namespace detail {
  */
 class Described {
  public:
-  Described(const char* name, std::size_t count, bool releases_gil)
-      : name_(name), places_(count), parameters_(count + 1) {
+  Described(const char* name, std::size_t count) : name_(name), places_(count), parameters_(count + 1) {
     function_.name = name_.c_str();
     function_.parameters = parameters_.data();
     function_.nparameters = static_cast<std::uint8_t>(count);
-    function_.releases_gil = releases_gil ? 1 : 0;
   }
   Described(const Described&) = delete;
   Described& operator=(const Described&) = delete;
@@ -226,8 +224,7 @@ class Bound<Function, Types<R, A...>> {
                 "a function takes up to " DLPACKGEN_QUOTE(DLPACKGEN_MOST_PARAMETERS) " arguments");
 
   Bound(Function function, const char* name, const std::array<const char*, count>& names)
-      : function_(static_cast<Function&&>(function)),
-        described_(std::make_shared<Described>(name, count, is_without_gil<Function>)) {
+      : function_(static_cast<Function&&>(function)), described_(std::make_shared<Described>(name, count)) {
     describe(names, std::index_sequence_for<A...>());
   }
 

@@ -124,7 +124,7 @@ inline PyObject* to_object(Managed&& tensor, PyObject* like) noexcept {
     p.optional = 1;
     return p;
   }();
-  static const dlpackgen_function function{"to_object", &parameter, 1, 0, 0, {}};
+  static const dlpackgen_function function{"to_object", &parameter, 1, 0, {}};
   Managed owned = static_cast<Managed&&>(tensor);
   PyObject* const home = detail::home();
   PyObject* left_out = nullptr;

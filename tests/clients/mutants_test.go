@@ -220,7 +220,7 @@ var mutants = []mutant{
 	{"the buffer is released during a call, while later arguments are read", "call.h", "a->private_.reader->retain ? dlpackgen_fetch_retained(call, i) : ", "",
 		"special", "jax_keeps_what_another_argument_deletes"},
 	{"the buffer is released during a call if no later argument runs code", "call.h", "a->private_.reader->retain ? dlpackgen_fetch_retained(call, i) : ",
-		"call->function->releases_gil || dlpackgen_runs_after(call, i) ? dlpackgen_fetch_retained(call, i) : ",
+		"dlpackgen_runs_after(call, i) ? dlpackgen_fetch_retained(call, i) : ",
 		"special", "jax_keeps_what_the_function_itself_deletes"},
 	{"Paddle's table is called for every tensor", "call.h", "if (plain && DLPACKGEN_RARE(!plain(a->object))) return 1;",
 		"", "special", "paddle_tensors_without_memory_are_rejected"},

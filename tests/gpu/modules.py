@@ -70,7 +70,7 @@ def modules_read_torch(b):
     shared = extension()
     read, write = shared.read, shared.function(shared.any_tensor(writes=1))
     for x in places_of(torch, where):
-        for f in (read, write, shared.function(shared.any_tensor(), releases_gil=1)):
+        for f in (read, write):
             as_torch_says(f(x)[0], x, torch)
     if REHEARSAL:
         return "tensors on the CPU"

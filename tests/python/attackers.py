@@ -96,14 +96,13 @@ VICTIMS = OfNumpy(), OfTorch(), OfParameter(), OfKnown(), OfOurs()
 
 
 def functions(hostile):
-    """The possible calls: checked fast or in full, on the CPU or any device, with and without the
-    GIL."""
-    for releases_gil, form in itertools.product((0, 1), ({"dtypes": [FLOAT32]}, {"devices": [-1]})):
+    """The possible calls: checked fast or in full, on the CPU or any device."""
+    for form in {"dtypes": [FLOAT32]}, {"devices": [-1]}:
         beside = {"ndim": 1, "shape": [symbol(0)], **form}
         for position in range(3):
             parameters = [beside, beside]
             parameters.insert(position, hostile)
-            yield position, function(*parameters, releases_gil=releases_gil)
+            yield position, function(*parameters)
 
 
 if "DESCRIBED" in os.environ:

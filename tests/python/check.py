@@ -123,13 +123,13 @@ Known = table_type(7)
 defined = 0
 
 
-def function(*parameters, releases_gil=0, takes_stream=0, symbols=(), name="f"):
+def function(*parameters, takes_stream=0, symbols=(), name="f"):
     """Defines a function; returns its caller."""
     global defined
     which = defined if defined < 64 else 2 + (defined - 2) % 62  # the first two are read and write
     defined += 1
     full = [{"name": "abcdefgh"[i], **p} for i, p in enumerate(parameters)]
-    checked.define(which, name, full, releases_gil, takes_stream, list(symbols))
+    checked.define(which, name, full, takes_stream, list(symbols))
 
     def call(*args, **keywords):
         return checked.run(which, *args, **keywords)

@@ -54,7 +54,7 @@ elif how == "late":  # calls while Python ends
     AtTheEnd(lambda read=read, x=x, t=t, print=print: (read(x), read(t), print("called while it ends")))
     atexit.register(read, x)
 elif how == "daemon":  # a thread requests the GIL while Python ends
-    f = function(any_tensor(), releases_gil=1)
+    f = function(any_tensor())
     threading.Thread(target=checked.unlocked, args=(f.which, 0.5, x), daemon=True).start()
     time.sleep(0.1)
 print("end of", how, flush=True)

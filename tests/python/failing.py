@@ -132,24 +132,21 @@ def borrowed():
 def test_what_is_borrowed_allocates_nothing():
     """Neither the module's own memory nor Python objects: no tuple, no dictionary."""
     shaped = {"ndim": 2, "shape": [symbol(0), symbol(1)]}
-    for releases_gil in 0, 1:
-        which = function(
-            any_tensor(), {**shaped, "writable": 1}, shaped, {"kind": INT, "optional": 1}, releases_gil=releases_gil
-        ).which
-        for x in borrowed():
-            checked.quiet(which, x, x, x)
-            checked.quiet(which, x, c=x, b=x, d=5)
-            checked.fail(1)
-            checked.quiet(which, x, x, x)
-            checked.quiet(which, x, c=x, b=x, d=5)
-            equal(checked.fail(0), 1)
-            if not _testcapi:
-                print("there is no _testcapi")
-                continue
-            _testcapi.set_nomemory(0)
-            checked.quiet(which, x, x, x)
-            checked.quiet(which, x, c=x, b=x, d=5)
-            _testcapi.remove_mem_hooks()
+    which = function(any_tensor(), {**shaped, "writable": 1}, shaped, {"kind": INT, "optional": 1}).which
+    for x in borrowed():
+        checked.quiet(which, x, x, x)
+        checked.quiet(which, x, c=x, b=x, d=5)
+        checked.fail(1)
+        checked.quiet(which, x, x, x)
+        checked.quiet(which, x, c=x, b=x, d=5)
+        equal(checked.fail(0), 1)
+        if not _testcapi:
+            print("there is no _testcapi")
+            continue
+        _testcapi.set_nomemory(0)
+        checked.quiet(which, x, x, x)
+        checked.quiet(which, x, c=x, b=x, d=5)
+        _testcapi.remove_mem_hooks()
 
 
 main()

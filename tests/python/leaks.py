@@ -17,13 +17,12 @@ def rejected(function, *args):
 
 def test_what_succeeds():
     two = function(any_tensor(), {"kind": FLOAT})
-    unlocked = function(any_tensor(), releases_gil=1)
     one = function(any_tensor())
     x, y, z, o = New(2, 3), Old(2, 3), Tabled(2, 3), table_type(1)(2, 3)
     x.asked = y.asked = type("Forgets", (), {"append": lambda self, asked: None})()
 
     def step():
-        two(x, 1.5), two(b=1.5, a=y), unlocked(z), two(o, 2.0)
+        two(x, 1.5), two(b=1.5, a=y), one(z), two(o, 2.0)
         checked.take(z, 0), checked.take(y, 0)
         t = checked.give(x, 0)
         t.__dlpack__(), t.__dlpack__(max_version=(1, 0)), t.__dlpack__(copy=True)

@@ -9,7 +9,7 @@ import children
 
 def test_threads():
     """Each has separate types, so they evict each other's."""
-    two = function(any_tensor(), any_tensor(), releases_gil=1)
+    two = function(any_tensor(), any_tensor())
     failures = []
 
     def work():
@@ -64,7 +64,7 @@ def test_one_thread_consumes_a_capsule():
 
 
 def test_others_run_while_a_function_works():
-    f = function(any_tensor(), releases_gil=1)
+    f = function(any_tensor())
     done = []
     thread = threading.Thread(target=lambda: done.append(checked.unlocked(f.which, 0.5, New(2))["shape"]))
     thread.start()
@@ -85,7 +85,7 @@ def test_deleters_on_other_threads():
 
 
 def test_forks():
-    f = function(any_tensor(), releases_gil=1)
+    f = function(any_tensor())
     t = checked.give(New(2), 0)
     capsule = t.__dlpack__(max_version=(1, 0))
     child = os.fork()

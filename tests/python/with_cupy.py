@@ -64,9 +64,8 @@ def take(a, write=0):
 
 
 def told(a):
-    """The tensors during a call and for longer, which must be equal, also without the GIL and for
-    writing."""
-    ways = [f(a)[0] for f in (read, function(any_tensor(), releases_gil=1))] + [take(a)]
+    """The tensors during a call and for longer, which must be equal, also for writing."""
+    ways = [read(a)[0], take(a)]
     if a.size == 0 or 0 not in a.strides:
         ways += [write(a)[0], take(a, 1)]
     ways = [{**t, "data": t["data"] + t["offset"], "offset": 0, "owned": 1} for t in ways]

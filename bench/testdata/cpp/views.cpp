@@ -20,7 +20,7 @@ static dlpackgen_parameter vector(const char* name) {
 }
 
 static const dlpackgen_parameter vectors[] = {vector("a"), vector("b"), vector("c")};
-static const dlpackgen_function held = {"held", vectors, 3, 0, 0, {"n"}};
+static const dlpackgen_function held = {"held", vectors, 3, 0, {"n"}};
 
 // Replaces a kernel; opaque to the compiler.
 static volatile const void* sink;

@@ -16,7 +16,7 @@ static const struct dlpackgen_parameter vectors[] = {VECTOR("a"), VECTOR("b"), V
 static const struct dlpackgen_function held = {
     .name = "held", .parameters = vectors, .nparameters = 3, .dim_names = {"n"}};
 static const struct dlpackgen_function released = {
-    .name = "released", .parameters = vectors, .nparameters = 3, .releases_gil = 1, .dim_names = {"n"}};
+    .name = "released", .parameters = vectors, .nparameters = 3, .dim_names = {"n"}};
 
 /* Replaces a kernel; opaque to the compiler. */
 static volatile const void* sink;

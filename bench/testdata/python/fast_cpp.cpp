@@ -19,7 +19,7 @@ dlpackgen_parameter vector(const char* name) {
 }
 
 const dlpackgen_parameter vectors[] = {vector("a"), vector("b"), vector("c")};
-const dlpackgen_function held = {"held", vectors, 3, 0, 0, {"n"}};
+const dlpackgen_function held = {"held", vectors, 3, 0, {"n"}};
 const volatile void* volatile sink;
 
 PyObject* held_call(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {

@@ -7,17 +7,14 @@
 #include <time.h>
 
 /* Any tensor. */
-#define ANY(verb, lets_go)                                                                            \
-  static const struct dlpackgen_parameter verb##_parameters[] = {                                     \
-      {.name = "x", .leading_dims = 1, .devices = {DLPACKGEN_ANY_DEVICE}, .writable = (lets_go) & 1}, \
-  };                                                                                                  \
-  static const struct dlpackgen_function verb##_function = {                                          \
-      .name = #verb, .parameters = verb##_parameters, .nparameters = 1, .releases_gil = ((lets_go) & 2) != 0};
+#define ANY(verb, writes)                                                                      \
+  static const struct dlpackgen_parameter verb##_parameters[] = {                              \
+      {.name = "x", .leading_dims = 1, .devices = {DLPACKGEN_ANY_DEVICE}, .writable = writes}, \
+  };                                                                                           \
+  static const struct dlpackgen_function verb##_function = {DLPACKGEN_FUNCTION(#verb, verb##_parameters)};
 
 ANY(read, 0)
 ANY(write, 1)
-ANY(read_unlocked, 2)
-ANY(write_unlocked, 3)
 
 static PyObject* numbers(int32_t count, const int64_t* values) {
   PyObject* tuple = PyTuple_New(count);
@@ -59,33 +56,34 @@ static PyObject* elements(const DLTensor* t, uint64_t flags) {
   return bytes;
 }
 
-/* Returns (description, bytes of the elements). */
-static PyObject* answer(const struct dlpackgen_function* function, PyObject* self, PyObject* const* arguments,
-                        Py_ssize_t count, PyObject* keywords) {
+/* Returns (description, bytes of the elements), optionally after other threads could run. */
+static PyObject* answer(const struct dlpackgen_function* function, int unlocked, PyObject* self,
+                        PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   PyObject* result;
   DLPACKGEN_CALL_OF(call, 1);
   if (dlpackgen_call_begin(&call, self, function, arguments, count, keywords) < 0) return NULL;
+  if (unlocked) PyEval_RestoreThread(PyEval_SaveThread());
   result = Py_BuildValue("(NN)", describe(&call.arguments[0].tensor, call.arguments[0].flags),
                          elements(&call.arguments[0].tensor, call.arguments[0].flags));
   dlpackgen_call_end(&call);
   return result;
 }
 
-#define VERB(verb)                                                                                                 \
+#define VERB(verb, function, unlocked)                                                                             \
   static PyObject* call_##verb(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) { \
-    return answer(&verb##_function, self, arguments, count, keywords);                                             \
+    return answer(&function, unlocked, self, arguments, count, keywords);                                          \
   }
 
-VERB(read)
-VERB(write)
-VERB(read_unlocked)
-VERB(write_unlocked)
+VERB(read, read_function, 0)
+VERB(write, write_function, 0)
+VERB(read_unlocked, read_function, 1)
+VERB(write_unlocked, write_function, 1)
 
 /* Returns the elements of a tensor after other threads have run. */
 static PyObject* read_later(PyObject* self, PyObject* const* arguments, Py_ssize_t count, PyObject* keywords) {
   PyObject* result;
   DLPACKGEN_CALL_OF(call, 1);
-  if (dlpackgen_call_begin(&call, self, &read_unlocked_function, arguments, count, keywords) < 0) return NULL;
+  if (dlpackgen_call_begin(&call, self, &read_function, arguments, count, keywords) < 0) return NULL;
   Py_BEGIN_ALLOW_THREADS;
   nanosleep(&(struct timespec){.tv_nsec = 300000000}, NULL);
   Py_END_ALLOW_THREADS;

@@ -50,20 +50,18 @@ static void define_parameter(struct dlpackgen_parameter* p, PyObject* from) {
   p->float_default = real ? PyFloat_AsDouble(real) : 0;
 }
 
-/* define(which, name, parameters, releases_gil, takes_stream, symbols) */
+/* define(which, name, parameters, takes_stream, symbols) */
 static PyObject* define(PyObject* module, PyObject* args) {
-  int which, releases_gil, takes_stream;
+  int which, takes_stream;
   PyObject *name, *list, *names;
   (void)module;
-  if (!PyArg_ParseTuple(args, "iUO!iiO!", &which, &name, &PyList_Type, &list, &releases_gil, &takes_stream,
-                        &PyList_Type, &names))
+  if (!PyArg_ParseTuple(args, "iUO!iO!", &which, &name, &PyList_Type, &list, &takes_stream, &PyList_Type, &names))
     return NULL;
   struct dlpackgen_function* f = &functions[which];
   memset(f, 0, sizeof *f);
   f->name = kept_text(name);
   f->parameters = parameters[which];
   f->nparameters = (uint8_t)PyList_Size(list);
-  f->releases_gil = (uint8_t)releases_gil;
   f->takes_stream = (uint8_t)takes_stream;
   for (int i = 0; i < f->nparameters; i++) define_parameter(&parameters[which][i], PyList_GetItem(list, i));
   for (int i = 0; i < PyList_Size(names); i++) f->dim_names[i] = kept_text(PyList_GetItem(names, i));
@@ -236,10 +234,10 @@ static const struct dlpackgen_parameter scalars[] = {
     {"b", DLPACKGEN_KIND_INT, 0, 0, 0, 0, 0, 0, 0, {0}, {0}, {0}, 0, 0},
 };
 static const struct dlpackgen_function constants[] = {
-    {"f", vectors, 2, 0, 0, {"n", "m"}},
-    {"f", likes, 2, 1, 0, {NULL}},
-    {"f", numbers_too, 2, 0, 1, {"n", "m"}},
-    {"f", scalars, 2, 0, 0, {NULL}},
+    {"f", vectors, 2, 0, {"n", "m"}},
+    {"f", likes, 2, 0, {NULL}},
+    {"f", numbers_too, 2, 1, {"n", "m"}},
+    {"f", scalars, 2, 0, {NULL}},
 };
 
 /* Fills arguments with plausible values, so that unread arguments are detected. */

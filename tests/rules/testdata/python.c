@@ -133,7 +133,7 @@ static int64_t overlap(DLManagedTensorVersioned m) {
 /* The message of a function whose parameter requires a layout: "" if it accepts the tensor. */
 static void call_with(DLManagedTensorVersioned* m, uint8_t layout, char* text, size_t size, measured* found) {
   const struct dlpackgen_parameter parameter = {.name = "x", .layout = layout, .leading_dims = 1};
-  const struct dlpackgen_function function = {"f", &parameter, 1, 0, 0, {0}};
+  const struct dlpackgen_function function = {"f", &parameter, 1, 0, {0}};
   DLPACKGEN_CALL_OF(call, 1);
   call_site.checked = NULL; /* the previous function was released */
   given = m;

@@ -33,9 +33,9 @@ static const struct dlpackgen_parameter square[] = {{.name = "x",
 static const struct dlpackgen_function functions[] = {
     {.name = "anything", .parameters = anything, .nparameters = 1, .takes_stream = 1},
     {.name = "floats", .parameters = floats, .nparameters = 1},
-    {.name = "written", .parameters = written, .nparameters = 1, .releases_gil = 1},
+    {.name = "written", .parameters = written, .nparameters = 1},
     {.name = "square", .parameters = square, .nparameters = 1},
-    {.name = "unlocked", .parameters = floats, .nparameters = 1, .releases_gil = 1},
+    {.name = "streamless", .parameters = anything, .nparameters = 1},
 };
 
 /* Untrusted producers that cannot declare that they are writable count as read-only. */

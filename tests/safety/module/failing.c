@@ -85,7 +85,7 @@ static const struct dlpackgen_parameter narrow[] = {{.name = "x",
                                                      .dtypes = {DLPACKGEN_DTYPE_INT32, DLPACKGEN_DTYPE_FLOAT32}}};
 static const struct dlpackgen_function functions[] = {
     {.name = "borrow", .parameters = any, .nparameters = 1},
-    {.name = "copy", .parameters = any, .nparameters = 1, .releases_gil = 1},
+    {.name = "copy", .parameters = any, .nparameters = 1},
     {.name = "reject", .parameters = narrow, .nparameters = 1},
 };
 

@@ -42,8 +42,8 @@ static void softmax_of_rows(const DLTensor* in, const DLTensor* out) {
    .writable = may_write}
 
 static const struct dlpackgen_parameter read_x[] = {MATRIX(0)}, write_x[] = {MATRIX(1)};
-static const struct dlpackgen_function softmax = {DLPACKGEN_FUNCTION("softmax", read_x), .releases_gil = 1};
-static const struct dlpackgen_function softmax_ = {DLPACKGEN_FUNCTION("softmax_", write_x), .releases_gil = 1};
+static const struct dlpackgen_function softmax = {DLPACKGEN_FUNCTION("softmax", read_x)};
+static const struct dlpackgen_function softmax_ = {DLPACKGEN_FUNCTION("softmax_", write_x)};
 
 static PyObject* call_softmax(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   DLPACKGEN_CALL(call, read_x);
