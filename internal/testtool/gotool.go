@@ -18,10 +18,10 @@ var goScript []byte
 // again.
 func GoTool(t testing.TB) string {
 	t.Helper()
-	real, err := exec.LookPath("go")
+	program, err := exec.LookPath("go")
 	require.NoError(t, err)
 	bin := t.TempDir()
-	require.NoError(t, os.Symlink(real, filepath.Join(bin, "real-go")))
+	require.NoError(t, os.Symlink(program, filepath.Join(bin, "real-go")))
 	require.NoError(t, os.WriteFile(filepath.Join(bin, "go"), goScript, 0o700)) //nolint:gosec // executable
 	return bin + string(os.PathListSeparator) + os.Getenv("PATH")
 }
