@@ -95,7 +95,7 @@ type DeviceRule struct {
 	Torch        TorchDevice
 }
 
-// TorchDevice is PyTorch's device type. Its key is "" if there is none.
+// TorchDevice is PyTorch's device type. An empty key means that PyTorch lacks the type.
 type TorchDevice struct {
 	Key   string // the dispatch key, which is also its name in c10::DeviceType
 	Build string // TorchROCm if the key means this device type only in that build of PyTorch
