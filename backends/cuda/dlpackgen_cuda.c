@@ -221,6 +221,33 @@ static const struct driver_error {
      "the driver failed for an internal reason; its kernel module may not be loaded"},
 };
 
+/* Texts of errors that several sources use. */
+
+#define DEVICE_TEXT_NO_STREAM "%s: NULL instead of a stream"
+#define DEVICE_TEXT_NO_STREAM_OUTPUT "%s: NULL instead of the stream"
+#define DEVICE_TEXT_NO_TENSOR "NULL instead of the tensor"
+#define DEVICE_TEXT_NO_ID "id: NULL instead of the id"
+#define DEVICE_TEXT_NO_DEVICE "%s: there is no device %d; this process sees %d, numbered from 0"
+#define DEVICE_TEXT_NO_START_MEMORY "out of host memory while starting"
+#define DEVICE_TEXT_STREAM "%s: the stream %p"
+#define DEVICE_TEXT_EVENT "%s: an event"
+#define DEVICE_TEXT_POINTER "pointer_attributes of %p"
+#define DEVICE_TEXT_COPY "copy of %llu bytes"
+#define DEVICE_TEXT_COPY_ON_HOST "copy: neither tensor is in memory of %s"
+#define DEVICE_TEXT_ALLOCATE_TYPE "allocate: device type %d; %s has the type %d"
+/* With "stream" or "queue". */
+#define DEVICE_TEXT_STREAM_DEVICE "%s: the %s %p is of device %d, not of device %d"
+#define DEVICE_TEXT_STREAM_NUMBERS "a stream is None, -1, a default stream's number, or a handle"
+/* The roles of streams and tensors, as the beginning of a text. */
+#define DEVICE_TEXT_CONSUMER "stream_wait: the consumer's stream"
+#define DEVICE_TEXT_PRODUCER "stream_wait: the producer's stream"
+#define DEVICE_TEXT_DESTINATION "copy: the destination"
+#define DEVICE_TEXT_SOURCE "copy: the source"
+/* Ends of texts. */
+#define DEVICE_TEXT_DEFAULT_CONTEXT "which libraries share; create it there"
+#define DEVICE_TEXT_CAPTURED_SYNC "and waits for nothing before the graph is launched"
+#define DEVICE_TEXT_CAPTURED_KEEP "whose work is done at each launch; keep the tensor as long as the graph"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -1189,7 +1216,7 @@ static inline int device_check_ours(const char* what, const DLManagedTensorVersi
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
-      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL instead of the tensor");
+      tensor ? "the tensor was allocated by another library; call its own deleter" : DEVICE_TEXT_NO_TENSOR);
 }
 
 static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
@@ -1210,8 +1237,8 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
                              dlpackgen_backend_error* error) {
   if (!to || !from) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL instead of a tensor");
   uint64_t other = 0;
-  int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
-  if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
+  int code = device_elements(DEVICE_TEXT_DESTINATION, to->ndim, to->shape, count, error);
+  if (!code) code = device_elements(DEVICE_TEXT_SOURCE, from->ndim, from->shape, &other, error);
   if (code) return code;
   const int shapes =
       to->ndim == from->ndim && (to->ndim == 0 || !memcmp(to->shape, from->shape, (size_t)to->ndim * sizeof(int64_t)));
@@ -1310,7 +1337,7 @@ static int device_check_ordered(const char* what, const dlpackgen_stream* stream
 /* Checks that the output parameter for a stream is present. */
 static int device_check_place(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (stream) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of the stream", what);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_STREAM_OUTPUT, what);
 }
 
 static int device_reject_number(int64_t number, const char* accepted, dlpackgen_backend_error* error) {
@@ -1624,7 +1651,7 @@ static int streams_start(dlpackgen_backend_error* error) {
   if (streams.count < 1)
     return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE, "the driver of version %d has no device", streams.version);
   streams.devices = calloc((size_t)streams.count, sizeof *streams.devices);
-  if (!streams.devices) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "out of host memory while starting");
+  if (!streams.devices) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, DEVICE_TEXT_NO_START_MEMORY);
   return DLPACKGEN_BACKEND_OK;
 }
 
@@ -1825,7 +1852,7 @@ static int streams_query_again(const void* pointer, struct streams_attributes* a
     streams_leave(pushed);
     if (!result) return DLPACKGEN_BACKEND_OK;
   }
-  if (queried) return streams_fail(error, result, "pointer_attributes of %p", pointer);
+  if (queried) return streams_fail(error, result, DEVICE_TEXT_POINTER, pointer);
   memset(a, 0, sizeof *a);
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1837,10 +1864,10 @@ static int streams_check_context(const void* pointer, const struct streams_attri
   if (!context || context == atomic_load_explicit(&streams.devices[a->ordinal].primary, memory_order_acquire) ||
       a->context == streams_active(a->ordinal))
     return DLPACKGEN_BACKEND_OK;
-  return device_fail(
-      error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
-      "pointer_attributes of %p: the memory belongs to a context that the program created on device %d, not to the %s",
-      pointer, a->ordinal, "primary one, which libraries share; allocate it there");
+  return device_fail(error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
+                     DEVICE_TEXT_POINTER
+                     ": the memory belongs to a context that the program created on device %d, not to the %s",
+                     pointer, a->ordinal, "primary one, which libraries share; allocate it there");
 }
 
 /* Queues a copy, with the device of the stream current. */
@@ -1862,8 +1889,7 @@ static driver_result streams_queue_across(void* to, int32_t to_ordinal, const vo
 
 static int streams_check_id(const char* what, int32_t id, dlpackgen_backend_error* error) {
   if (id >= 0 && id < streams.count) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
-                     "%s: there is no device %d; this process sees %d, numbered from 0", what, (int)id, streams.count);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, DEVICE_TEXT_NO_DEVICE, what, (int)id, streams.count);
 }
 
 /* Checks a device with its own streams. */
@@ -1894,17 +1920,16 @@ static int streams_special(driver_stream stream) {
 
 /* Checks that a stream belongs to its device. The default streams belong to all devices. */
 static int streams_check(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_STREAM, what);
   int code = streams_check_device(what, stream->device, error);
   driver_stream handle = streams_handle(stream->handle);
   if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || streams_special(handle)) return code;
   driver_device device = -1;
   const driver_result result = streams_device_of(handle, stream->device.device_id, &device);
-  if (result) return streams_fail(error, result, "%s: the stream %p", what, stream->handle);
+  if (result) return streams_fail(error, result, DEVICE_TEXT_STREAM, what, stream->handle);
   if (device != stream->device.device_id)
-    return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
-                       "%s: the stream %p is of device %d, not of device %d", what, stream->handle, (int)device,
-                       (int)stream->device.device_id);
+    return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH, DEVICE_TEXT_STREAM_DEVICE, what, "stream",
+                       stream->handle, (int)device, (int)stream->device.device_id);
   return DLPACKGEN_BACKEND_OK;
 }
 
@@ -1922,7 +1947,7 @@ static int streams_stream_from_dlpack(DLDevice device, const int64_t* number, dl
   if (code) return code;
   *stream = (dlpackgen_stream){(void*)DRIVER_DEFAULT_STREAM, device, 0, 0};
   if (!number || numbers_read(*number, 1, stream)) return DLPACKGEN_BACKEND_OK;
-  return device_reject_number(*number, "a stream is None, -1, a default stream's number, or a handle", error);
+  return device_reject_number(*number, DEVICE_TEXT_STREAM_NUMBERS, error);
 }
 
 static int streams_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
@@ -1950,7 +1975,7 @@ static int streams_capture(const char* what, driver_stream stream, struct stream
   driver_result result = streams.driver.stream_capture(stream, &capture->status);
   if (!result && capture->status == DRIVER_capture_active)
     result = streams.driver.stream_capture_id(stream, &capture->status, &capture->id);
-  if (result) return streams_fail(error, result, "%s: the stream %p", what, (void*)stream);
+  if (result) return streams_fail(error, result, DEVICE_TEXT_STREAM, what, (void*)stream);
   if (capture->status == DRIVER_capture_none || capture->status == DRIVER_capture_active) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
                      "%s: the capture of the stream %p was invalidated by an earlier call", what, (void*)stream);
@@ -2004,7 +2029,7 @@ static int streams_wait(int32_t ordinal, driver_stream stream, driver_event even
 /* Creates an event, in the current context, for the work that is queued on a stream. */
 static int streams_mark(driver_stream stream, driver_event* event, const char* what, dlpackgen_backend_error* error) {
   driver_result result = streams.driver.event_create(event, DRIVER_event_no_timing);
-  if (result) return streams_fail(error, result, "%s: an event", what);
+  if (result) return streams_fail(error, result, DEVICE_TEXT_EVENT, what);
   result = streams.driver.event_record(*event, stream);
   if (!result) return DLPACKGEN_BACKEND_OK;
   (void)streams.driver.event_destroy(*event);
@@ -2030,8 +2055,8 @@ static int streams_stream_wait(const dlpackgen_stream* consumer, const dlpackgen
                                dlpackgen_backend_error* error) {
   struct streams_capture waits;
   int pushed, code = streams_called(error);
-  if (!code) code = streams_check("stream_wait: the consumer's stream", consumer, error);
-  if (!code) code = streams_check("stream_wait: the producer's stream", producer, error);
+  if (!code) code = streams_check(DEVICE_TEXT_CONSUMER, consumer, error);
+  if (!code) code = streams_check(DEVICE_TEXT_PRODUCER, producer, error);
   if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
   if (consumer->device.device_id == producer->device.device_id &&
       streams_handle(consumer->handle) == streams_handle(producer->handle))
@@ -2053,11 +2078,10 @@ static int streams_finish(const dlpackgen_stream* stream, dlpackgen_backend_erro
   if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
   if (code) return code;
   driver_stream handle = streams_handle(stream->handle);
-  code = streams_check_no_capture("stream_synchronize", handle, "and waits for nothing before the graph is launched",
-                                  error);
+  code = streams_check_no_capture("stream_synchronize", handle, DEVICE_TEXT_CAPTURED_SYNC, error);
   const driver_result result = code ? 0 : streams.driver.stream_finish(handle);
   streams_leave(pushed);
-  return result ? streams_fail(error, result, "stream_synchronize: the stream %p", stream->handle) : code;
+  return result ? streams_fail(error, result, DEVICE_TEXT_STREAM, "stream_synchronize", stream->handle) : code;
 }
 
 /* Determines the owner of the memory at an address. */
@@ -2069,12 +2093,11 @@ static int streams_check_memory(const void* pointer, const struct streams_attrib
                                 dlpackgen_backend_error* error) {
   if (a->ordinal < 0 || a->ordinal >= streams.count)
     return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR,
-                       "pointer_attributes of %p: the driver reports device %d of %d", pointer, a->ordinal,
-                       streams.count);
+                       DEVICE_TEXT_POINTER ": the driver reports device %d of %d", pointer, a->ordinal, streams.count);
   if (!a->mapped && !a->context)
     return device_fail(
         error, DLPACKGEN_BACKEND_NOT_MAPPED,
-        "pointer_attributes of %p: there is no memory at the address: it is only reserved, or a graph's %s", pointer,
+        DEVICE_TEXT_POINTER ": there is no memory at the address: it is only reserved, or a graph's %s", pointer,
         "own, which has memory while the graph runs; export memory that was allocated outside of captures");
   return streams_check_context(pointer, a, error);
 }
@@ -2101,8 +2124,8 @@ static int streams_classify(const void* pointer, const struct streams_attributes
     code = streams_check_memory(pointer, a, error);
   } else {
     code = device_fail(error, DLPACKGEN_BACKEND_NOT_LINEAR,
-                       "pointer_attributes of %p: a texture array or other memory of type %u, not linear memory",
-                       pointer, a->type);
+                       DEVICE_TEXT_POINTER ": a texture array or other memory of type %u, not linear memory", pointer,
+                       a->type);
   }
   return code;
 }
@@ -2172,7 +2195,7 @@ static int streams_copy_here(const struct streams_side* to, const struct streams
   if (code) return code;
   driver_result result = streams_queue_copy(to, from, bytes, stream);
   if (!result && waits) result = streams.driver.stream_finish(stream);
-  return result ? streams_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
+  return result ? streams_fail(error, result, DEVICE_TEXT_COPY, (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
 }
 
 static int streams_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,
@@ -2185,11 +2208,10 @@ static int streams_copy(const DLTensor* to, const DLTensor* from, const dlpackge
   if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
   if (!code) code = streams_check_ordered("copy", stream, error);
   if (code || !bytes) return code;
-  code = streams_look("copy: the destination", to, bytes, &target, error);
-  if (!code) code = streams_look("copy: the source", from, bytes, &source, error);
+  code = streams_look(DEVICE_TEXT_DESTINATION, to, bytes, &target, error);
+  if (!code) code = streams_look(DEVICE_TEXT_SOURCE, from, bytes, &source, error);
   if (!code && target.pageable && source.pageable)
-    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "copy: neither tensor is in memory of %s",
-                       BACKEND_TITLE);
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_COPY_ON_HOST, BACKEND_TITLE);
   if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
   if (code) return code;
   code = streams_copy_here(&target, &source, bytes, streams_handle(stream->handle), error);
@@ -2409,8 +2431,7 @@ static int streams_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_
   code = streams_enter(stream->device.device_id, &pushed, error);
   if (code) return code;
   driver_stream handle = streams_handle(stream->handle);
-  code = streams_check_no_capture("keep_until", handle,
-                                  "whose work is done at each launch; keep the tensor as long as the graph", error);
+  code = streams_check_no_capture("keep_until", handle, DEVICE_TEXT_CAPTURED_KEEP, error);
   struct streams_keep* keep = code ? NULL : streams_kept(block, handle, stream->device.device_id);
   if (!code && !keep) code = device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: no memory for an event");
   const driver_result result = code ? 0 : streams.driver.event_record(keep->event, handle);

@@ -197,6 +197,33 @@ static const struct driver_error {
     {2147483646, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_UNKNOWN", "the driver failed for an internal reason"},
 };
 
+/* Texts of errors that several sources use. */
+
+#define DEVICE_TEXT_NO_STREAM "%s: NULL instead of a stream"
+#define DEVICE_TEXT_NO_STREAM_OUTPUT "%s: NULL instead of the stream"
+#define DEVICE_TEXT_NO_TENSOR "NULL instead of the tensor"
+#define DEVICE_TEXT_NO_ID "id: NULL instead of the id"
+#define DEVICE_TEXT_NO_DEVICE "%s: there is no device %d; this process sees %d, numbered from 0"
+#define DEVICE_TEXT_NO_START_MEMORY "out of host memory while starting"
+#define DEVICE_TEXT_STREAM "%s: the stream %p"
+#define DEVICE_TEXT_EVENT "%s: an event"
+#define DEVICE_TEXT_POINTER "pointer_attributes of %p"
+#define DEVICE_TEXT_COPY "copy of %llu bytes"
+#define DEVICE_TEXT_COPY_ON_HOST "copy: neither tensor is in memory of %s"
+#define DEVICE_TEXT_ALLOCATE_TYPE "allocate: device type %d; %s has the type %d"
+/* With "stream" or "queue". */
+#define DEVICE_TEXT_STREAM_DEVICE "%s: the %s %p is of device %d, not of device %d"
+#define DEVICE_TEXT_STREAM_NUMBERS "a stream is None, -1, a default stream's number, or a handle"
+/* The roles of streams and tensors, as the beginning of a text. */
+#define DEVICE_TEXT_CONSUMER "stream_wait: the consumer's stream"
+#define DEVICE_TEXT_PRODUCER "stream_wait: the producer's stream"
+#define DEVICE_TEXT_DESTINATION "copy: the destination"
+#define DEVICE_TEXT_SOURCE "copy: the source"
+/* Ends of texts. */
+#define DEVICE_TEXT_DEFAULT_CONTEXT "which libraries share; create it there"
+#define DEVICE_TEXT_CAPTURED_SYNC "and waits for nothing before the graph is launched"
+#define DEVICE_TEXT_CAPTURED_KEEP "whose work is done at each launch; keep the tensor as long as the graph"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -1418,7 +1445,7 @@ static inline int device_check_ours(const char* what, const DLManagedTensorVersi
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
-      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL instead of the tensor");
+      tensor ? "the tensor was allocated by another library; call its own deleter" : DEVICE_TEXT_NO_TENSOR);
 }
 
 static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
@@ -1439,8 +1466,8 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
                              dlpackgen_backend_error* error) {
   if (!to || !from) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL instead of a tensor");
   uint64_t other = 0;
-  int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
-  if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
+  int code = device_elements(DEVICE_TEXT_DESTINATION, to->ndim, to->shape, count, error);
+  if (!code) code = device_elements(DEVICE_TEXT_SOURCE, from->ndim, from->shape, &other, error);
   if (code) return code;
   const int shapes =
       to->ndim == from->ndim && (to->ndim == 0 || !memcmp(to->shape, from->shape, (size_t)to->ndim * sizeof(int64_t)));
@@ -1555,7 +1582,7 @@ static int usm_check_tensor(const DLTensor* tensor, uint32_t flags, dlpackgen_po
   if (!code && info) code = device_check_attributes("check_tensor", info, error);
   if (!code && (!tensor || (flags & ~(uint32_t)DLPACKGEN_USM_ALL_KINDS)))
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "check_tensor: %s",
-                       tensor ? "unknown flags; expected DLPACKGEN_USM_ALL_KINDS" : "NULL instead of the tensor");
+                       tensor ? "unknown flags; expected DLPACKGEN_USM_ALL_KINDS" : DEVICE_TEXT_NO_TENSOR);
   if (!code && (int)tensor->device.device_type != BACKEND_device)
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
                        "check_tensor: the tensor declares device type %d, but %s has %d",
@@ -1667,7 +1694,7 @@ static void* levelzero_grown(void* array, int32_t count, size_t size) {
 }
 
 static int levelzero_no_memory(dlpackgen_backend_error* error) {
-  return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "out of host memory while starting");
+  return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, DEVICE_TEXT_NO_START_MEMORY);
 }
 
 /* Records a device and its parts, recursively. */
@@ -1842,7 +1869,7 @@ static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* e
 
 static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error) {
   int code = usm_ready(error);
-  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL instead of the id");
+  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_ID);
   if (!code) code = levelzero_check_numbered("id", error);
   if (code) return code;
   const int there = ordinal >= 0 && ordinal < levelzero.root_count;
@@ -2006,7 +2033,7 @@ static int device_check_ordered(const char* what, const dlpackgen_stream* stream
 /* Checks that the output parameter for a stream is present. */
 static int device_check_place(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (stream) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of the stream", what);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_STREAM_OUTPUT, what);
 }
 
 static int device_reject_number(int64_t number, const char* accepted, dlpackgen_backend_error* error) {
@@ -2044,7 +2071,7 @@ static int usm_check_device(const char* what, DLDevice device, dlpackgen_backend
 }
 
 static int usm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_STREAM, what);
   const int code = usm_check_device(what, stream->device, error);
   if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || !stream->handle) return code;
   if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)
@@ -2145,7 +2172,7 @@ static int levelzero_make_slots(struct levelzero_platform* platform, const char*
   }
   if (result) {
     levelzero_unmake(slots, pool);
-    return levelzero_fail(error, result, "%s: an event", what);
+    return levelzero_fail(error, result, DEVICE_TEXT_EVENT, what);
   }
   for (int i = 0; i < LEVELZERO_SLOTS; i++) slots[i].next = platform->free, platform->free = &slots[i];
   return DLPACKGEN_BACKEND_OK;
@@ -2195,7 +2222,7 @@ static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dl
   driver_result result = levelzero.driver.list_immediate(list, &immediate);
   if (!result) result = levelzero.driver.list_device(list, &device);
   if (!result) result = levelzero.driver.list_context(list, &context);
-  if (result) return levelzero_fail(error, result, "%s: the stream %p", what, stream->handle);
+  if (result) return levelzero_fail(error, result, DEVICE_TEXT_STREAM, what, stream->handle);
   if (!immediate)
     return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
                        "%s: the command list %p is not an immediate one, as required", what, stream->handle);
@@ -2208,7 +2235,7 @@ static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dl
     return device_fail(
         error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
         "%s: the stream %p belongs to a context that the program created, not to the driver's default one, %s", what,
-        stream->handle, "which libraries share; create it there");
+        stream->handle, DEVICE_TEXT_DEFAULT_CONTEXT);
   return DLPACKGEN_BACKEND_OK;
 }
 
@@ -2280,8 +2307,8 @@ static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_str
                            dlpackgen_backend_error* error) {
   struct levelzero_stream waits, works;
   int code = usm_ready(error);
-  if (!code) code = usm_check_stream("stream_wait: the consumer's stream", consumer, error);
-  if (!code) code = usm_check_stream("stream_wait: the producer's stream", producer, error);
+  if (!code) code = usm_check_stream(DEVICE_TEXT_CONSUMER, consumer, error);
+  if (!code) code = usm_check_stream(DEVICE_TEXT_PRODUCER, producer, error);
   if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
   code = levelzero_open_stream(consumer, &waits, error);
   if (!code) code = levelzero_open_stream(producer, &works, error);
@@ -2306,7 +2333,7 @@ static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* e
   if (!code) code = levelzero_open_stream(stream, &open, error);
   if (code) return code;
   const driver_result result = levelzero.driver.list_finish(open.list, UINT64_MAX);
-  return result ? levelzero_fail(error, result, "stream_synchronize: the stream %p", stream->handle)
+  return result ? levelzero_fail(error, result, DEVICE_TEXT_STREAM, "stream_synchronize", stream->handle)
                 : DLPACKGEN_BACKEND_OK;
 }
 
@@ -2427,7 +2454,7 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
 /* Checks the request, and the stream that uses the memory first. */
 static int levelzero_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if ((int)r->device.device_type != BACKEND_device)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_ALLOCATE_TYPE,
                        (int)r->device.device_type, BACKEND_TITLE, BACKEND_device);
   const dlpackgen_stream first = {r->stream, r->device, 0, 0};
   return usm_check_stream("allocate", &first, error);
@@ -2540,12 +2567,11 @@ static int usm_copy_kinds(const DLTensor* to, const DLTensor* from, const dlpack
   if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
   if (!code) code = usm_check_ordered("copy", stream, error);
   if (code || !bytes) return code;
-  code = usm_read_side("copy: the destination", to, bytes, all_kinds, &target, error);
-  if (!code) code = usm_read_side("copy: the source", from, bytes, all_kinds, &source, error);
+  code = usm_read_side(DEVICE_TEXT_DESTINATION, to, bytes, all_kinds, &target, error);
+  if (!code) code = usm_read_side(DEVICE_TEXT_SOURCE, from, bytes, all_kinds, &source, error);
   if (code) return code;
   if (to->device.device_type == kDLCPU && from->device.device_type == kDLCPU)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "copy: neither tensor is in memory of %s",
-                       BACKEND_TITLE);
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_COPY_ON_HOST, BACKEND_TITLE);
   const int waits = target.memory.kind == USM_UNKNOWN || source.memory.kind == USM_UNKNOWN;
   return usm_move(&target, &source, bytes, stream, waits, error);
 }
@@ -2575,7 +2601,7 @@ static driver_result levelzero_append(const struct levelzero_stream* stream, voi
 static int levelzero_finish_copy(driver_result result, const struct levelzero_stream* stream, size_t bytes, int waits,
                                  dlpackgen_backend_error* error) {
   if (!result && waits) result = levelzero.driver.list_finish(stream->list, UINT64_MAX);
-  return result ? levelzero_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
+  return result ? levelzero_fail(error, result, DEVICE_TEXT_COPY, (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
 }
 
 /* Returns whether the device of a list can access memory directly. */

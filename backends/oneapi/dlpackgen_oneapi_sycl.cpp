@@ -197,6 +197,33 @@ static const struct driver_error {
     {2147483646, DLPACKGEN_BACKEND_DRIVER_ERROR, "ZE_RESULT_ERROR_UNKNOWN", "the driver failed for an internal reason"},
 };
 
+/* Texts of errors that several sources use. */
+
+#define DEVICE_TEXT_NO_STREAM "%s: NULL instead of a stream"
+#define DEVICE_TEXT_NO_STREAM_OUTPUT "%s: NULL instead of the stream"
+#define DEVICE_TEXT_NO_TENSOR "NULL instead of the tensor"
+#define DEVICE_TEXT_NO_ID "id: NULL instead of the id"
+#define DEVICE_TEXT_NO_DEVICE "%s: there is no device %d; this process sees %d, numbered from 0"
+#define DEVICE_TEXT_NO_START_MEMORY "out of host memory while starting"
+#define DEVICE_TEXT_STREAM "%s: the stream %p"
+#define DEVICE_TEXT_EVENT "%s: an event"
+#define DEVICE_TEXT_POINTER "pointer_attributes of %p"
+#define DEVICE_TEXT_COPY "copy of %llu bytes"
+#define DEVICE_TEXT_COPY_ON_HOST "copy: neither tensor is in memory of %s"
+#define DEVICE_TEXT_ALLOCATE_TYPE "allocate: device type %d; %s has the type %d"
+/* With "stream" or "queue". */
+#define DEVICE_TEXT_STREAM_DEVICE "%s: the %s %p is of device %d, not of device %d"
+#define DEVICE_TEXT_STREAM_NUMBERS "a stream is None, -1, a default stream's number, or a handle"
+/* The roles of streams and tensors, as the beginning of a text. */
+#define DEVICE_TEXT_CONSUMER "stream_wait: the consumer's stream"
+#define DEVICE_TEXT_PRODUCER "stream_wait: the producer's stream"
+#define DEVICE_TEXT_DESTINATION "copy: the destination"
+#define DEVICE_TEXT_SOURCE "copy: the source"
+/* Ends of texts. */
+#define DEVICE_TEXT_DEFAULT_CONTEXT "which libraries share; create it there"
+#define DEVICE_TEXT_CAPTURED_SYNC "and waits for nothing before the graph is launched"
+#define DEVICE_TEXT_CAPTURED_KEEP "whose work is done at each launch; keep the tensor as long as the graph"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -1165,7 +1192,7 @@ static inline int device_check_ours(const char* what, const DLManagedTensorVersi
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
-      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL instead of the tensor");
+      tensor ? "the tensor was allocated by another library; call its own deleter" : DEVICE_TEXT_NO_TENSOR);
 }
 
 static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
@@ -1186,8 +1213,8 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
                              dlpackgen_backend_error* error) {
   if (!to || !from) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL instead of a tensor");
   uint64_t other = 0;
-  int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
-  if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
+  int code = device_elements(DEVICE_TEXT_DESTINATION, to->ndim, to->shape, count, error);
+  if (!code) code = device_elements(DEVICE_TEXT_SOURCE, from->ndim, from->shape, &other, error);
   if (code) return code;
   const int shapes =
       to->ndim == from->ndim && (to->ndim == 0 || !memcmp(to->shape, from->shape, (size_t)to->ndim * sizeof(int64_t)));
@@ -1302,7 +1329,7 @@ static int usm_check_tensor(const DLTensor* tensor, uint32_t flags, dlpackgen_po
   if (!code && info) code = device_check_attributes("check_tensor", info, error);
   if (!code && (!tensor || (flags & ~(uint32_t)DLPACKGEN_USM_ALL_KINDS)))
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "check_tensor: %s",
-                       tensor ? "unknown flags; expected DLPACKGEN_USM_ALL_KINDS" : "NULL instead of the tensor");
+                       tensor ? "unknown flags; expected DLPACKGEN_USM_ALL_KINDS" : DEVICE_TEXT_NO_TENSOR);
   if (!code && (int)tensor->device.device_type != BACKEND_device)
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
                        "check_tensor: the tensor declares device type %d, but %s has %d",
@@ -1442,7 +1469,7 @@ int slowly_ready(dlpackgen_backend_error* error) {
     case sycl_phase::ended: return device_ended("SYCL", error);
     default: break;
   }
-  if (!state) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "out of host memory while starting");
+  if (!state) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, DEVICE_TEXT_NO_START_MEMORY);
   return device_repeat(&state->first, error);
 }
 
@@ -1524,7 +1551,7 @@ static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
 
 static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error) {
   int code = usm_ready(error);
-  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL instead of the id");
+  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_ID);
   if (!code) code = usm_check_id("id", ordinal, error);
   if (!code) *id = ordinal;
   return code;
@@ -1552,7 +1579,7 @@ static int device_check_ordered(const char* what, const dlpackgen_stream* stream
 /* Checks that the output parameter for a stream is present. */
 static int device_check_place(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (stream) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of the stream", what);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_STREAM_OUTPUT, what);
 }
 
 static int device_reject_number(int64_t number, const char* accepted, dlpackgen_backend_error* error) {
@@ -1590,7 +1617,7 @@ static int usm_check_device(const char* what, DLDevice device, dlpackgen_backend
 }
 
 static int usm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_STREAM, what);
   const int code = usm_check_device(what, stream->device, error);
   if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || !stream->handle) return code;
   if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)
@@ -1712,22 +1739,21 @@ static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dl
     const auto& queue = *static_cast<sycl::queue*>(stream->handle);
     const int32_t id = root_of(queue.get_device());
     if (id != stream->device.device_id)
-      return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
-                         "%s: the queue %p is of device %d, not of device %d", what, stream->handle, id,
-                         stream->device.device_id);
+      return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH, DEVICE_TEXT_STREAM_DEVICE, what, "queue",
+                         stream->handle, id, stream->device.device_id);
     if (queue.get_context() == state->roots[id].context) return DLPACKGEN_BACKEND_OK;
     return device_fail(
         error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
         "%s: the queue %p belongs to a context that the program created, not to the platform's default one, %s", what,
-        stream->handle, "which libraries share; create it there");
+        stream->handle, DEVICE_TEXT_DEFAULT_CONTEXT);
   });
 }
 
 static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
                            dlpackgen_backend_error* error) {
   int code = usm_ready(error);
-  if (!code) code = usm_check_stream("stream_wait: the consumer's stream", consumer, error);
-  if (!code) code = usm_check_stream("stream_wait: the producer's stream", producer, error);
+  if (!code) code = usm_check_stream(DEVICE_TEXT_CONSUMER, consumer, error);
+  if (!code) code = usm_check_stream(DEVICE_TEXT_PRODUCER, producer, error);
   if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
   return guarded(error, "stream_wait", [&]() -> int {
     sycl::queue &waits = queue_of(*consumer), &works = queue_of(*producer);
@@ -1752,8 +1778,8 @@ static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* e
   if (code) return code;
   return guarded(error, "stream_synchronize", [&]() -> int {
     sycl::queue& queue = queue_of(*stream);
-    const int recording = check_not_recorded("stream_synchronize", queue, stream->handle,
-                                             "and waits for nothing before the graph is launched", error);
+    const int recording =
+        check_not_recorded("stream_synchronize", queue, stream->handle, DEVICE_TEXT_CAPTURED_SYNC, error);
     if (!recording) queue.wait();
     return recording;
   });
@@ -1848,7 +1874,7 @@ void delete_tensor(DLManagedTensorVersioned* tensor) {
 // Checks the request, and the stream that uses the memory first.
 int check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if (static_cast<int>(r->device.device_type) != BACKEND_device)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_ALLOCATE_TYPE,
                        static_cast<int>(r->device.device_type), BACKEND_TITLE, BACKEND_device);
   const dlpackgen_stream first = {r->stream, r->device, 0, 0};
   return usm_check_stream("allocate", &first, error);
@@ -1909,9 +1935,7 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
   if (code || !tensor->dl_tensor.data) return code;
   return guarded(error, "keep_until", [&]() -> int {
     sycl::queue& queue = queue_of(*stream);
-    const int recording =
-        check_not_recorded("keep_until", queue, stream->handle,
-                           "whose work is done at each launch; keep the tensor as long as the graph", error);
+    const int recording = check_not_recorded("keep_until", queue, stream->handle, DEVICE_TEXT_CAPTURED_KEEP, error);
     if (recording) return recording;
     sycl_block& block = *block_of(tensor);
     const std::lock_guard<std::mutex> guard(block.busy);  // with two concurrent threads, the later event remains
@@ -2002,12 +2026,11 @@ static int usm_copy_kinds(const DLTensor* to, const DLTensor* from, const dlpack
   if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
   if (!code) code = usm_check_ordered("copy", stream, error);
   if (code || !bytes) return code;
-  code = usm_read_side("copy: the destination", to, bytes, all_kinds, &target, error);
-  if (!code) code = usm_read_side("copy: the source", from, bytes, all_kinds, &source, error);
+  code = usm_read_side(DEVICE_TEXT_DESTINATION, to, bytes, all_kinds, &target, error);
+  if (!code) code = usm_read_side(DEVICE_TEXT_SOURCE, from, bytes, all_kinds, &source, error);
   if (code) return code;
   if (to->device.device_type == kDLCPU && from->device.device_type == kDLCPU)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "copy: neither tensor is in memory of %s",
-                       BACKEND_TITLE);
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_COPY_ON_HOST, BACKEND_TITLE);
   const int waits = target.memory.kind == USM_UNKNOWN || source.memory.kind == USM_UNKNOWN;
   return usm_move(&target, &source, bytes, stream, waits, error);
 }

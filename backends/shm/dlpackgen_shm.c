@@ -24,6 +24,33 @@
 
 #define BACKEND_NAME "shm"
 
+/* Texts of errors that several sources use. */
+
+#define DEVICE_TEXT_NO_STREAM "%s: NULL instead of a stream"
+#define DEVICE_TEXT_NO_STREAM_OUTPUT "%s: NULL instead of the stream"
+#define DEVICE_TEXT_NO_TENSOR "NULL instead of the tensor"
+#define DEVICE_TEXT_NO_ID "id: NULL instead of the id"
+#define DEVICE_TEXT_NO_DEVICE "%s: there is no device %d; this process sees %d, numbered from 0"
+#define DEVICE_TEXT_NO_START_MEMORY "out of host memory while starting"
+#define DEVICE_TEXT_STREAM "%s: the stream %p"
+#define DEVICE_TEXT_EVENT "%s: an event"
+#define DEVICE_TEXT_POINTER "pointer_attributes of %p"
+#define DEVICE_TEXT_COPY "copy of %llu bytes"
+#define DEVICE_TEXT_COPY_ON_HOST "copy: neither tensor is in memory of %s"
+#define DEVICE_TEXT_ALLOCATE_TYPE "allocate: device type %d; %s has the type %d"
+/* With "stream" or "queue". */
+#define DEVICE_TEXT_STREAM_DEVICE "%s: the %s %p is of device %d, not of device %d"
+#define DEVICE_TEXT_STREAM_NUMBERS "a stream is None, -1, a default stream's number, or a handle"
+/* The roles of streams and tensors, as the beginning of a text. */
+#define DEVICE_TEXT_CONSUMER "stream_wait: the consumer's stream"
+#define DEVICE_TEXT_PRODUCER "stream_wait: the producer's stream"
+#define DEVICE_TEXT_DESTINATION "copy: the destination"
+#define DEVICE_TEXT_SOURCE "copy: the source"
+/* Ends of texts. */
+#define DEVICE_TEXT_DEFAULT_CONTEXT "which libraries share; create it there"
+#define DEVICE_TEXT_CAPTURED_SYNC "and waits for nothing before the graph is launched"
+#define DEVICE_TEXT_CAPTURED_KEEP "whose work is done at each launch; keep the tensor as long as the graph"
+
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
@@ -992,7 +1019,7 @@ static inline int device_check_ours(const char* what, const DLManagedTensorVersi
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
-      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL instead of the tensor");
+      tensor ? "the tensor was allocated by another library; call its own deleter" : DEVICE_TEXT_NO_TENSOR);
 }
 
 static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
@@ -1013,8 +1040,8 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
                              dlpackgen_backend_error* error) {
   if (!to || !from) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL instead of a tensor");
   uint64_t other = 0;
-  int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
-  if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
+  int code = device_elements(DEVICE_TEXT_DESTINATION, to->ndim, to->shape, count, error);
+  if (!code) code = device_elements(DEVICE_TEXT_SOURCE, from->ndim, from->shape, &other, error);
   if (code) return code;
   const int shapes =
       to->ndim == from->ndim && (to->ndim == 0 || !memcmp(to->shape, from->shape, (size_t)to->ndim * sizeof(int64_t)));
@@ -1422,7 +1449,7 @@ static int shm_send_empty(int socket, const DLTensor* t, uint32_t flags, dlpackg
 static int shm_send(int socket, const DLTensor* tensor, uint32_t flags, dlpackgen_backend_error* error) {
   if (!tensor || (flags & ~(uint32_t)DLPACKGEN_SHM_READ_ONLY))
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "send: %s",
-                       tensor ? "unknown flags; expected DLPACKGEN_SHM_READ_ONLY" : "NULL instead of the tensor");
+                       tensor ? "unknown flags; expected DLPACKGEN_SHM_READ_ONLY" : DEVICE_TEXT_NO_TENSOR);
   uint64_t count;
   int code = shm_check_socket("send", socket, error);
   if (!code) code = device_elements("send", tensor->ndim, tensor->shape, &count, error);
@@ -1603,7 +1630,7 @@ static int shm_check_device(const char* what, DLDevice device, dlpackgen_backend
 }
 
 static int shm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_STREAM, what);
   if (stream->handle)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p; the only one of the CPU is NULL",
                        what, stream->handle);
@@ -1612,7 +1639,7 @@ static int shm_check_stream(const char* what, const dlpackgen_stream* stream, dl
 
 static int shm_return_stream(const char* what, DLDevice device, dlpackgen_stream* stream,
                              dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of the stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_STREAM_OUTPUT, what);
   const int code = shm_check_device(what, device, error);
   memset(stream, 0, sizeof *stream);
   stream->device = device;

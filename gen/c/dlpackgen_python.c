@@ -1620,7 +1620,7 @@ DLPACKGEN_SLOW static int dlpackgen_torch_check_strided(PyObject* object) {
   const int is_strided = layout ? dlpackgen_is_text(PyObject_Str(layout), "torch.strided") : -1;
   Py_XDECREF(layout);
   if (is_strided < 0) return -1;
-  return is_strided ? 0 : dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: pass to_dense()");
+  return is_strided ? 0 : dlpackgen_torch_reject_attribute(object, "layout", DLPACKGEN_TEXT_NO_STRIDES);
 }
 
 /* Returns torch.Tensor for a type that derives from it: a borrowed reference, or NULL, with an
@@ -2114,7 +2114,7 @@ DLPACKGEN_FAST int dlpackgen_torch_check_grad(void* handle) {
 DLPACKGEN_FAST int dlpackgen_torch_check_layout(PyObject* object, void* handle) {
   int32_t layout = 0;
   if (dlpackgen_torch.call.get_layout(handle, &layout) == 0 && layout == dlpackgen_torch.strided) return 0;
-  return dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: pass to_dense()");
+  return dlpackgen_torch_reject_attribute(object, "layout", DLPACKGEN_TEXT_NO_STRIDES);
 }
 
 static int dlpackgen_torch_read_gpu(void* handle, DLTensor* out) {
@@ -3234,7 +3234,7 @@ DLPACKGEN_SLOW static int dlpackgen_reject_misaligned(const DLTensor* tensor) {
 /* Rejects a tensor that cannot be used in place. Returns 0, or -1 with an exception. */
 static int dlpackgen_check_use(const DLTensor* tensor, int writable) {
   if (dlpackgen_is_misaligned(tensor)) return dlpackgen_reject_misaligned(tensor);
-  return writable && dlpackgen_has_overlap(tensor) ? dlpackgen_reject(DLPACKGEN_OVERLAPPING ": pass a contiguous copy")
+  return writable && dlpackgen_has_overlap(tensor) ? dlpackgen_reject(DLPACKGEN_OVERLAPPING DLPACKGEN_TEXT_PASS_COPY)
                                                    : 0;
 }
 
@@ -3249,7 +3249,7 @@ static int dlpackgen_import_natively(const struct dlpackgen_native_reader* reade
   const int failed = reader->retain ? reader->retain(object, writable, &view, scratch, &flags, &keep)
                                     : reader->borrow(object, writable, &view, scratch, &flags);
   *out = NULL;
-  if (failed < 0) return dlpackgen_failed(PyExc_BufferError, "it cannot be read"), dlpackgen_not_exported(object);
+  if (failed < 0) return dlpackgen_failed(PyExc_BufferError, DLPACKGEN_TEXT_UNREADABLE), dlpackgen_not_exported(object);
   if (failed) return 1;
   const dlpackgen_error_code error = dlpackgen_validate(&view, flags, 0);
   if (error != DLPACKGEN_OK) dlpackgen_reject_error(&view, error);
@@ -4201,7 +4201,7 @@ static int64_t* dlpackgen_scratch_of(const struct dlpackgen_call* call, int i) {
 
 /* Reports the error of a tensor, even if its library set no exception. */
 DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call* call, int i) {
-  dlpackgen_failed(PyExc_BufferError, "it cannot be read");
+  dlpackgen_failed(PyExc_BufferError, DLPACKGEN_TEXT_UNREADABLE);
   dlpackgen_not_exported(call->arguments[i].object);
   return dlpackgen_about(call->function, i);
 }

@@ -3,9 +3,7 @@ package emit_test
 import (
 	"io/fs"
 	"os"
-	"path"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 
@@ -15,19 +13,27 @@ import (
 	"github.com/dlpackgen/dlpackgen/templates"
 )
 
-// sentence is the definition of one in texts.h.
-var sentence = regexp.MustCompile(`#define (DLPACKGEN_TEXT_[A-Z_]+) "(.+)"`)
+// sentence is the definition of one in texts.h, of one or several literals.
+var sentence = regexp.MustCompile(`#define (DLPACKGEN_TEXT_[A-Z_]+)((?:[ \\\n]|"(?:[^"\\\n]|\\.)*")+)`)
 
 // spelled lists the sources of C and C++, and of their emitters, that repeat a message instead of
-// naming it.
+// naming it. Sources of emitters contain the literals of C in literals of Go.
 func spelled(home string, files map[string]string) (found []string) {
+	texts := map[string]string{} // the literals of each source, one a line
+	for name, source := range files {
+		l, ok := languageOf(name)
+		isEmitter := strings.HasPrefix(name, emitters) && !strings.HasSuffix(name, "_test.go")
+		if ok && (isEmitter || l == languageC && name != home) {
+			texts[name] = strings.Join(l.textsOf(source), "\n")
+		}
+	}
 	for _, s := range sentence.FindAllStringSubmatch(files[home], -1) {
-		literal := regexp.MustCompile(`"[^"\n]*` + regexp.QuoteMeta(s[2]) + `[^"\n]*"`)
-		for name, text := range files {
-			isC := slices.Contains([]string{".h", ".c", ".hpp", ".cpp", ".tmpl"}, path.Ext(name))
-			isEmitter := strings.HasPrefix(name, emitters) && !strings.HasSuffix(name, "_test.go")
-			if (isC || isEmitter) && name != home && literal.MatchString(text) {
-				found = append(found, name+": "+s[1])
+		for _, message := range languageC.textsOf(s[2]) {
+			whole := regexp.MustCompile(regexp.QuoteMeta(message) + `(\W|$)`)
+			for name, text := range texts {
+				if strings.Contains(text, message) && whole.MatchString(text) {
+					found = append(found, name+": "+s[1])
+				}
 			}
 		}
 	}
@@ -54,11 +60,15 @@ func TestSentencesStandOnce(t *testing.T) {
 	}
 	read(templates.Files, "")
 	read(os.DirFS("."), emitters)
-	require.GreaterOrEqual(t, len(sentence.FindAllString(files[home], -1)), 3)
+	require.GreaterOrEqual(t, len(sentence.FindAllString(files[home], -1)), 30)
 	assert.Empty(t, spelled(home, files))
 	files["c/other.h"] = "\"expected a string without NUL\""
 	assert.Equal(t, []string{"c/other.h: DLPACKGEN_TEXT_NUL"}, spelled(home, files))
 	delete(files, "c/other.h")
+	files["c/other.hpp.tmpl"] = "\"{{.Name}}: it has elements but no memory: its storage \"\n\"" +
+		"was freed, or it is a functionalized, fake or zero tensor\""
+	assert.Equal(t, []string{"c/other.hpp.tmpl: DLPACKGEN_TEXT_NO_STORAGE"}, spelled(home, files))
+	delete(files, "c/other.hpp.tmpl")
 	files[emitters+"a.go"] = `w("f(\"it is missing\");")`
 	assert.Equal(t, []string{emitters + "a.go: DLPACKGEN_TEXT_MISSING"}, spelled(home, files))
 }

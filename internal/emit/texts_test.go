@@ -1,7 +1,6 @@
 package emit_test
 
 import (
-	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -16,106 +15,185 @@ import (
 	"github.com/dlpackgen/dlpackgen/templates"
 )
 
-// sharedTexts lists pairs of folders whose sources have equal texts, with the maximum number of
-// texts and the reason. A new text that several sources need belongs in texts.h, or in another
-// shared header.
+// sharedTexts lists the texts that stand in several sources, with the reason that they have no
+// common place. The test compares each list, so no copy can change alone.
 var sharedTexts = []struct {
-	folders [2]string
-	most    int
-	reason  string
+	reason string
+	texts  []string // and their sources
 }{
-	{[2]string{"c", "kernels"}, 1, "the start of two longer texts"},
-	{[2]string{"c", "python"}, 1, "the end of two longer texts"},
-	{[2]string{"cpp", "cpp"}, 1, "the text of std::bad_alloc, in headers that stand alone"},
-	{[2]string{"cpp", "torch"}, 2, "texts of exceptions of C++, in headers that stand alone"},
-	{[2]string{"device", "device"}, 23, "each backend has one implementation, and their parts share device_error.h alone, " +
-		"which fills in formats"},
-	{[2]string{"device", "shm"}, 3, "the same, for memory that processes share"},
-	{[2]string{"jax", "tvmffi"}, 1, "the packed arguments of two hosts"},
-	{[2]string{"onnxruntime", "ufunc"}, 1, "the operands of two hosts"},
-	{[2]string{"python", "python"}, 2, "readers of objects, of which a module has some"},
-	{[2]string{"torch", "torch"}, 6, "torch's C++ and its stable ABI, whose headers cannot be included together"},
+	{"fragments of longer texts", []string{
+		`" is not aligned to ": c/abi_check.h.tmpl, c/check.h`,
+		`"expected at least ": c/check.h, kernels/demands.h`,
+	}},
+	{"the assertions of C and of C++, which need literals, in headers that stand alone", []string{
+		`"64-bit integers are packed: is a #pragma pack open?": c/abi_check.h.tmpl, cpp/layout.hpp.tmpl`,
+		`"enums are short: build with -fno-short-enums": c/abi_check.h.tmpl, cpp/layout.hpp.tmpl`,
+		`"pointers have neither 8 nor 4 bytes": c/abi_check.h.tmpl, cpp/layout.hpp.tmpl`,
+		`"structs are packed: is a #pragma pack open?": c/abi_check.h.tmpl, cpp/layout.hpp.tmpl`,
+	}},
+	{"the core of C++ does not include message.h", []string{
+		`"out of memory": cpp/error.hpp, go/kernels/call.c.tmpl`,
+	}},
+	{"C or C++, Go and Python have no common constants, and modules of two targets none in Python", []string{
+		`"a shape of a result divides by 0": paddle/shapes.py, torch/described.hpp, torchshim/fakes.py`,
+		`"an argument has a forward-mode derivative, which kernels do not support: use backward mode": ` +
+			`c/texts.h, torchshim/dlpackgen_torchshim.py`,
+		`"an argument requires a gradient, but the kernel has no backward: call it under torch.no_grad(), pass ` +
+			"detach(), or describe `backward:` in dlpackgen.yaml\": c/texts.h, torchshim/dlpackgen_torchshim.py",
+		`"expected a string without NUL": c/texts.h, go/kernels/values.go, traced/scalars.py`,
+		`"expected at least one tensor, which determines the device": torch/described.hpp, torchshim/fakes.py`,
+		"\"it requires a gradient, which the backward does not compute: pass detach(), or name it under `of:`\": " +
+			`torch/borrowed.hpp, torchshim/dlpackgen_torchshim.py`,
+	}},
+	{"the same, and the contract tests expect them", []string{
+		`"a list of float": c/texts.h, kernels/python/dlpackgen_contract_calls.py`,
+		`"a list of int": c/texts.h, kernels/python/dlpackgen_contract_calls.py`,
+		`"it is missing": c/texts.h, go/kernels/values.go, kernels/python/dlpackgen_contract_rejected.py, ` +
+			`traced/scalars.py`,
+		`"{kernel.name}() got multiple values for argument '{name}'": ` +
+			`kernels/python/dlpackgen_contract_rejected.py, traced/scalars.py`,
+	}},
+}
+
+// language describes the comments and string literals of a kind of source.
+type language struct {
+	skipped *regexp.Regexp // comments, and literals that are no messages
+	literal *regexp.Regexp // one literal, whose text is the first group that matched
 }
 
 var (
-	literal = regexp.MustCompile(`"((?:[^"\\\n]|\\.)*)"`)
-	words   = regexp.MustCompile(`[A-Za-z_]+`)
+	languageC = language{
+		regexp.MustCompile(`^(?s:/\*.*?\*/|//[^\n]*|#include[^\n]*|'(?:[^'\\\n]|\\.)+'|\\\n)`),
+		regexp.MustCompile(`^(?:[LuU]|u8)?"((?:[^"\\\n]|\\.)*)"`),
+	}
+	languagePython = language{
+		regexp.MustCompile(`^(?s:#[^\n]*|[a-zA-Z]?""".*?"""|\\\n)`),
+		regexp.MustCompile(`^[a-zA-Z]{0,2}(?:"((?:[^"\\\n]|\\.)*)"|'((?:[^'\\\n]|\\.)*)')`),
+	}
+	languageGo = language{
+		regexp.MustCompile(`^(?s:/\*.*?\*/|//[^\n]*|'(?:[^'\\\n]|\\.)+')`),
+		regexp.MustCompile("^(?:\"((?:[^\"\\\\\n]|\\\\.)*)\"|`([^`]*)`)"),
+	}
+	languages = map[string]language{
+		".h": languageC, ".c": languageC, ".hpp": languageC, ".cpp": languageC, ".cu": languageC,
+		".py": languagePython, ".pyi": languagePython, ".go": languageGo,
+	}
+	words      = regexp.MustCompile(`[A-Za-z_]+`)
+	identifier = regexp.MustCompile(`^[A-Za-z0-9_]+`)
+	action     = regexp.MustCompile(`(?s){{.*?}}`)
 )
 
-// textsOf returns the literals of three or more words in a C or C++ source, without comments.
-func textsOf(source string) (all []string) {
-	for line := range strings.Lines(source) {
-		line = strings.TrimSpace(line)
-		if strings.HasPrefix(line, "*") || strings.HasPrefix(line, "/") || strings.HasPrefix(line, "#include") {
-			continue
+// languageOf returns the language of a source or of a template of one, by its name.
+func languageOf(name string) (language, bool) {
+	l, ok := languages[path.Ext(strings.TrimSuffix(name, ".tmpl"))]
+	return l, ok
+}
+
+// textsOf returns the texts of three or more words in a source, without comments. Adjacent literals
+// are one text. An action of a template is part of the text as `{{}}`.
+func (l language) textsOf(source string) (all []string) {
+	source = action.ReplaceAllString(source, "{{}}")
+	text, open := "", false
+	end := func() {
+		if len(words.FindAllString(text, -1)) >= 3 && strings.Contains(strings.TrimSpace(text), " ") {
+			all = append(all, text)
 		}
-		for _, found := range literal.FindAllStringSubmatch(line, -1) {
-			if len(words.FindAllString(found[1], -1)) >= 3 && strings.Contains(strings.TrimSpace(found[1]), " ") {
-				all = append(all, found[1])
+		text, open = "", false
+	}
+	for source != "" {
+		skipped, found := l.skipped.FindString(source), l.literal.FindStringSubmatch(source)
+		switch {
+		case skipped != "":
+			source = source[len(skipped):]
+		case found != nil:
+			text, open = text+strings.Join(found[1:], ""), true
+			source = source[len(found[0]):]
+		default:
+			if open && !strings.ContainsAny(source[:1], " \t\r\n") {
+				end()
 			}
+			source = source[max(1, len(identifier.FindString(source))):]
 		}
 	}
+	end()
 	return all
 }
 
-// twice returns the texts that several sources contain, by pairs of folders.
-func twice(sources map[string]string) map[[2]string][]string {
-	places := map[string][]string{} // files, by text
+// inSeveral returns the texts that several of these sources contain, with the sources' names.
+func inSeveral(sources map[string]string) (found []string) {
+	places := map[string][]string{} // sources, by text
 	for _, name := range slices.Sorted(maps.Keys(sources)) {
-		for _, text := range textsOf(sources[name]) {
+		l, ok := languageOf(name)
+		if !ok {
+			continue
+		}
+		for _, text := range l.textsOf(sources[name]) {
 			if !slices.Contains(places[text], name) {
 				places[text] = append(places[text], name)
 			}
 		}
 	}
-	found := map[[2]string][]string{}
 	for _, text := range slices.Sorted(maps.Keys(places)) {
-		pairs := map[[2]string]bool{}
-		for i, a := range places[text] {
-			for _, b := range places[text][i+1:] {
-				pairs[[2]string{folder(a), folder(b)}] = true
-			}
-		}
-		for pair := range pairs {
-			found[pair] = append(found[pair], fmt.Sprintf("%q: %s", text, strings.Join(places[text], ", ")))
+		if len(places[text]) > 1 {
+			found = append(found, `"`+text+`": `+strings.Join(places[text], ", "))
 		}
 	}
 	return found
 }
 
-func folder(name string) string {
-	first, _, _ := strings.Cut(name, "/")
-	return first
-}
-
-// No two C or C++ sources contain an equal text of three or more words, except for those listed.
+// No two sources contain an equal text of three or more words, except for those listed. A text that
+// several sources need belongs in texts.h, device_texts.h, or another file that all of them include.
 func TestTextsOfTwoSourcesHaveAReason(t *testing.T) {
-	sources := map[string]string{}
+	sources, read := map[string]string{}, map[string]int{} // of each kind
 	require.NoError(t, fs.WalkDir(templates.Files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() || !slices.Contains([]string{".h", ".c", ".hpp", ".cpp", ".cu"}, path.Ext(name)) {
+		if err != nil || d.IsDir() {
 			return err
 		}
 		text, err := fs.ReadFile(templates.Files, name)
 		sources[name] = string(text)
+		read[path.Ext(name)]++
 		return err
 	}))
-	require.Greater(t, len(sources), 100)
-	found := twice(sources)
-	for _, row := range sharedTexts {
-		assert.LessOrEqual(t, len(found[row.folders]), row.most, "%v: %s", row.folders,
-			strings.Join(found[row.folders], "\n"))
-		delete(found, row.folders)
+	for _, kind := range []string{".c", ".h", ".hpp", ".py", ".go", ".tmpl"} {
+		assert.Greater(t, read[kind], 15, kind)
 	}
-	assert.Empty(t, found, "move the text to a header that both include, or give the reason in sharedTexts")
+	var want []string
+	for _, row := range sharedTexts {
+		want = append(want, row.texts...)
+	}
+	assert.ElementsMatch(t, want, inSeveral(sources),
+		"move the text to a file that all sources include, or give the reason in sharedTexts")
 }
 
 func TestATextOfTwoSourcesIsFound(t *testing.T) {
-	found := twice(map[string]string{
-		"a/x.c": "/* \"one two three\" */\nf(\"one two three\");\n#define A \"one two\"\n",
-		"b/y.c": "f(\"one two\", \"one two three\", \"four five six\");\n",
-		"b/z.h": "g(\"four five six\")\n * \"one two three\"\n",
-	})
-	assert.Equal(t, map[[2]string][]string{
-		{"a", "b"}: {`"one two three": a/x.c, b/y.c`}, {"b", "b"}: {`"four five six": b/y.c, b/z.h`},
-	}, found)
+	for _, row := range []struct {
+		name    string
+		sources map[string]string
+		found   []string
+	}{
+		{"of two folders", map[string]string{"a/x.c": `f("one two three");`, "b/y.h": `g("one two three");`},
+			[]string{`"one two three": a/x.c, b/y.h`}},
+		{"of the device sources", map[string]string{
+			"device/x.h": `f("one two three");`, "device/y.h": `g(1, "one two three");`},
+			[]string{`"one two three": device/x.h, device/y.h`}},
+		{"adjacent literals", map[string]string{
+			"a/x.c": "#define A \"one two \" \\\n  \"three\"\n", "b/y.cpp": "f(\"one \" /* no */\n\"two three\")"},
+			[]string{`"one two three": a/x.c, b/y.cpp`}},
+		{"templates", map[string]string{"a/x.c.tmpl": `f("{{.Name "x"}}: one two three");`, "b/y.h.tmpl": `
+			{{if eq .A "a b c"}}g("{{.Other}}: one two three");`},
+			[]string{`"{{}}: one two three": a/x.c.tmpl, b/y.h.tmpl`}},
+		{"Python", map[string]string{"a/x.py": "A = (\n    f\"one \"  # no\n    'two three')", "b/y.hpp": `"one two three"`},
+			[]string{`"one two three": a/x.py, b/y.hpp`}},
+		{"Go", map[string]string{"a/x.go": "f(`one two three`)", "b/y.pyi": "'one two three'"},
+			[]string{`"one two three": a/x.go, b/y.pyi`}},
+		{"comments", map[string]string{"a/x.c": "/* \"one two three\" */\n// \"one two three\"\n'\"'",
+			"b/y.py": "# 'one two three'\n\"\"\"\none 'one two three'\"\"\"", "c/z.h": `"one two three"`}, nil},
+		{"two words", map[string]string{"a/x.c": `f("one two")`, "b/y.c": `f("one two")`}, nil},
+		{"literals with a comma between them", map[string]string{
+			"a/x.c": `f("one two", "three four")`, "b/y.c": `f("one two" "three four")`}, nil},
+	} {
+		t.Run(row.name, func(t *testing.T) {
+			assert.Equal(t, row.found, inSeveral(row.sources))
+		})
+	}
 }

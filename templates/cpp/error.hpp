@@ -58,6 +58,14 @@ enum class ErrorCode : std::int32_t {
   extent_mismatch = 34     ///< A dimension does not have the requested extent.
 };
 
+namespace detail {
+
+// Texts for exceptions that are converted to errors.
+inline constexpr const char out_of_memory[] = "out of memory";
+inline constexpr const char unnamed_exception[] = "an exception without a message";
+
+}  // namespace detail
+
 /** The description of a code: one line in lower case, without a full stop. Never NULL; must not be
  * freed. */
 constexpr const char* error_string(ErrorCode code) noexcept {
@@ -85,7 +93,7 @@ constexpr const char* error_string(ErrorCode code) noexcept {
     case ErrorCode::not_host_readable: return "the host cannot read the memory of the device";
     case ErrorCode::not_contiguous: return "the tensor is not C-contiguous";
     case ErrorCode::packed: return "packed elements have no addresses";
-    case ErrorCode::no_memory: return "out of memory";
+    case ErrorCode::no_memory: return detail::out_of_memory;
     case ErrorCode::strides: return "the strides do not match the required layout";
     case ErrorCode::too_small: return "the owner has fewer bytes than the elements need";
     case ErrorCode::callee_failed: return "the callee failed and has reported the reason";

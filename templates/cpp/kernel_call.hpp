@@ -175,7 +175,7 @@ class Made {
     }
     dlpackgen_put(&check.message, "results are allocated only on cpu, but the call is on ");
     dlpackgen_put_device(&check.message, device);
-    dlpackgen_put(&check.message, ": pass a tensor");
+    dlpackgen_put(&check.message, DLPACKGEN_TEXT_PASS_TENSOR);
     return DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR;
   }
   DLTensor* get() const noexcept { return made_ ? &made_.get()->dl_tensor : nullptr; }

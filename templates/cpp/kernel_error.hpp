@@ -55,7 +55,7 @@ class [[nodiscard]] KernelError {
   /** The corresponding Python exception: "ValueError". */
   const char* class_name() const noexcept { return class_; }
   /** The message, valid as long as this object. */
-  const char* text() const noexcept { return text_ != nullptr ? text_ : status_ != 0 ? "out of memory" : ""; }
+  const char* text() const noexcept { return text_ != nullptr ? text_ : status_ != 0 ? detail::out_of_memory : ""; }
   /** The kernel. */
   std::string_view kernel() const noexcept { return kernel_; }
   /** The argument; empty if the error concerns no argument or several. */

@@ -70,11 +70,11 @@ int guarded(Call call, Tell tell) noexcept {
   } catch (const Exception& e) {
     tell_safely(tell, kind_of(e.code()), e.what());
   } catch (const std::bad_alloc&) {
-    tell_safely(tell, "MemoryError", "out of memory");
+    tell_safely(tell, "MemoryError", out_of_memory);
   } catch (const std::exception& e) {
     tell_safely(tell, "RuntimeError", e.what());
   } catch (...) {
-    tell_safely(tell, "RuntimeError", "an exception without a message");
+    tell_safely(tell, "RuntimeError", unnamed_exception);
   }
   return -1;
 #else

@@ -175,13 +175,21 @@ static int is_filled(const char* bytes, int count, int seed) {
   return 1;
 }
 
+static void copy_to_device(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream) {
+  fails("copy to the device", table->copy(to, from, stream, &error), DLPACKGEN_BACKEND_OK);
+}
+
+static void copy_to_host(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream) {
+  fails("copy to the host", table->copy(to, from, stream, &error), DLPACKGEN_BACKEND_OK);
+}
+
 /* Fills a tensor of BYTES on a stream, and waits for the copy. */
 static void send(const DLTensor* to, const dlpackgen_stream* stream, int seed) {
   static char bytes[BYTES]; /* so that a copy that does not wait damages this buffer, not the stack */
   int64_t count = BYTES;
   const DLTensor from = host_bytes(bytes, &count);
   fill(bytes, BYTES, seed);
-  fails("copy to the device", table->copy(to, &from, stream, &error), DLPACKGEN_BACKEND_OK);
+  copy_to_device(to, &from, stream);
   expect(is_filled(bytes, BYTES, seed), "a copy to the device to leave its source unchanged");
 }
 
@@ -191,7 +199,7 @@ static int has(const DLTensor* from, const dlpackgen_stream* stream, int seed) {
   int64_t count = BYTES;
   const DLTensor to = host_bytes(bytes, &count);
   memset(bytes, 0, BYTES);
-  fails("copy to the host", table->copy(&to, from, stream, &error), DLPACKGEN_BACKEND_OK);
+  copy_to_host(&to, from, stream);
   return is_filled(bytes, BYTES, seed);
 }
 

@@ -170,7 +170,7 @@ static int streams_query_again(const void* pointer, struct streams_attributes* a
     streams_leave(pushed);
     if (!result) return DLPACKGEN_BACKEND_OK;
   }
-  if (queried) return streams_fail(error, result, "pointer_attributes of %p", pointer);
+  if (queried) return streams_fail(error, result, DEVICE_TEXT_POINTER, pointer);
   memset(a, 0, sizeof *a);
   return DLPACKGEN_BACKEND_OK;
 }
@@ -182,10 +182,10 @@ static int streams_check_context(const void* pointer, const struct streams_attri
   if (!context || context == atomic_load_explicit(&streams.devices[a->ordinal].primary, memory_order_acquire) ||
       a->context == streams_active(a->ordinal))
     return DLPACKGEN_BACKEND_OK;
-  return device_fail(
-      error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
-      "pointer_attributes of %p: the memory belongs to a context that the program created on device %d, not to the %s",
-      pointer, a->ordinal, "primary one, which libraries share; allocate it there");
+  return device_fail(error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
+                     DEVICE_TEXT_POINTER
+                     ": the memory belongs to a context that the program created on device %d, not to the %s",
+                     pointer, a->ordinal, "primary one, which libraries share; allocate it there");
 }
 
 /* Queues a copy, with the device of the stream current. */

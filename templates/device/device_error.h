@@ -4,6 +4,7 @@
 #define DLPACKGEN_DEVICE_ERROR_H_
 
 #include "device_driver.h"
+#include "device_texts.h"
 
 #include <stdarg.h>
 #include <stdio.h>

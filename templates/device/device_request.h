@@ -89,7 +89,7 @@ static inline int device_check_ours(const char* what, const DLManagedTensorVersi
   if (tensor && tensor->deleter == deleter) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, tensor ? DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE : DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: %s", what,
-      tensor ? "the tensor was allocated by another library; call its own deleter" : "NULL instead of the tensor");
+      tensor ? "the tensor was allocated by another library; call its own deleter" : DEVICE_TEXT_NO_TENSOR);
 }
 
 static inline int device_check_pointer(const void* pointer, const dlpackgen_pointer_attributes* info,
@@ -110,8 +110,8 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
                              dlpackgen_backend_error* error) {
   if (!to || !from) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "copy: NULL instead of a tensor");
   uint64_t other = 0;
-  int code = device_elements("copy: the destination", to->ndim, to->shape, count, error);
-  if (!code) code = device_elements("copy: the source", from->ndim, from->shape, &other, error);
+  int code = device_elements(DEVICE_TEXT_DESTINATION, to->ndim, to->shape, count, error);
+  if (!code) code = device_elements(DEVICE_TEXT_SOURCE, from->ndim, from->shape, &other, error);
   if (code) return code;
   const int shapes =
       to->ndim == from->ndim && (to->ndim == 0 || !memcmp(to->shape, from->shape, (size_t)to->ndim * sizeof(int64_t)));

@@ -21,7 +21,7 @@ static int device_check_ordered(const char* what, const dlpackgen_stream* stream
 /* Checks that the output parameter for a stream is present. */
 static int device_check_place(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   if (stream) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of the stream", what);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_STREAM_OUTPUT, what);
 }
 
 static int device_reject_number(int64_t number, const char* accepted, dlpackgen_backend_error* error) {

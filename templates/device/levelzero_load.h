@@ -101,7 +101,7 @@ static void* levelzero_grown(void* array, int32_t count, size_t size) {
 }
 
 static int levelzero_no_memory(dlpackgen_backend_error* error) {
-  return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "out of host memory while starting");
+  return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, DEVICE_TEXT_NO_START_MEMORY);
 }
 
 /* Records a device and its parts, recursively. */

@@ -121,7 +121,7 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
 /* Checks the request, and the stream that uses the memory first. */
 static int levelzero_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if ((int)r->device.device_type != BACKEND_device)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_ALLOCATE_TYPE,
                        (int)r->device.device_type, BACKEND_TITLE, BACKEND_device);
   const dlpackgen_stream first = {r->stream, r->device, 0, 0};
   return usm_check_stream("allocate", &first, error);

@@ -59,7 +59,7 @@ static int levelzero_make_slots(struct levelzero_platform* platform, const char*
   }
   if (result) {
     levelzero_unmake(slots, pool);
-    return levelzero_fail(error, result, "%s: an event", what);
+    return levelzero_fail(error, result, DEVICE_TEXT_EVENT, what);
   }
   for (int i = 0; i < LEVELZERO_SLOTS; i++) slots[i].next = platform->free, platform->free = &slots[i];
   return DLPACKGEN_BACKEND_OK;
@@ -109,7 +109,7 @@ static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dl
   driver_result result = levelzero.driver.list_immediate(list, &immediate);
   if (!result) result = levelzero.driver.list_device(list, &device);
   if (!result) result = levelzero.driver.list_context(list, &context);
-  if (result) return levelzero_fail(error, result, "%s: the stream %p", what, stream->handle);
+  if (result) return levelzero_fail(error, result, DEVICE_TEXT_STREAM, what, stream->handle);
   if (!immediate)
     return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
                        "%s: the command list %p is not an immediate one, as required", what, stream->handle);
@@ -122,7 +122,7 @@ static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dl
     return device_fail(
         error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
         "%s: the stream %p belongs to a context that the program created, not to the driver's default one, %s", what,
-        stream->handle, "which libraries share; create it there");
+        stream->handle, DEVICE_TEXT_DEFAULT_CONTEXT);
   return DLPACKGEN_BACKEND_OK;
 }
 
@@ -194,8 +194,8 @@ static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_str
                            dlpackgen_backend_error* error) {
   struct levelzero_stream waits, works;
   int code = usm_ready(error);
-  if (!code) code = usm_check_stream("stream_wait: the consumer's stream", consumer, error);
-  if (!code) code = usm_check_stream("stream_wait: the producer's stream", producer, error);
+  if (!code) code = usm_check_stream(DEVICE_TEXT_CONSUMER, consumer, error);
+  if (!code) code = usm_check_stream(DEVICE_TEXT_PRODUCER, producer, error);
   if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
   code = levelzero_open_stream(consumer, &waits, error);
   if (!code) code = levelzero_open_stream(producer, &works, error);
@@ -220,7 +220,7 @@ static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* e
   if (!code) code = levelzero_open_stream(stream, &open, error);
   if (code) return code;
   const driver_result result = levelzero.driver.list_finish(open.list, UINT64_MAX);
-  return result ? levelzero_fail(error, result, "stream_synchronize: the stream %p", stream->handle)
+  return result ? levelzero_fail(error, result, DEVICE_TEXT_STREAM, "stream_synchronize", stream->handle)
                 : DLPACKGEN_BACKEND_OK;
 }
 

@@ -31,7 +31,7 @@ static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* e
 
 static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error) {
   int code = usm_ready(error);
-  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL instead of the id");
+  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_ID);
   if (!code) code = levelzero_check_numbered("id", error);
   if (code) return code;
   const int there = ordinal >= 0 && ordinal < levelzero.root_count;

@@ -86,7 +86,7 @@ static driver_result streams_query(const void* pointer, struct streams_attribute
 static int streams_query_again(const void* pointer, struct streams_attributes* a, driver_result result,
                                dlpackgen_backend_error* error) {
   (void)a;
-  return streams_fail(error, result, "pointer_attributes of %p", pointer);
+  return streams_fail(error, result, DEVICE_TEXT_POINTER, pointer);
 }
 
 static int streams_check_context(const void* pointer, const struct streams_attributes* a,

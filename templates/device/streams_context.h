@@ -8,8 +8,7 @@
 
 static int streams_check_id(const char* what, int32_t id, dlpackgen_backend_error* error) {
   if (id >= 0 && id < streams.count) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
-                     "%s: there is no device %d; this process sees %d, numbered from 0", what, (int)id, streams.count);
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, DEVICE_TEXT_NO_DEVICE, what, (int)id, streams.count);
 }
 
 /* Checks a device with its own streams. */

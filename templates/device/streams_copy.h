@@ -60,7 +60,7 @@ static int streams_copy_here(const struct streams_side* to, const struct streams
   if (code) return code;
   driver_result result = streams_queue_copy(to, from, bytes, stream);
   if (!result && waits) result = streams.driver.stream_finish(stream);
-  return result ? streams_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
+  return result ? streams_fail(error, result, DEVICE_TEXT_COPY, (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
 }
 
 static int streams_copy(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream,
@@ -73,11 +73,10 @@ static int streams_copy(const DLTensor* to, const DLTensor* from, const dlpackge
   if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
   if (!code) code = streams_check_ordered("copy", stream, error);
   if (code || !bytes) return code;
-  code = streams_look("copy: the destination", to, bytes, &target, error);
-  if (!code) code = streams_look("copy: the source", from, bytes, &source, error);
+  code = streams_look(DEVICE_TEXT_DESTINATION, to, bytes, &target, error);
+  if (!code) code = streams_look(DEVICE_TEXT_SOURCE, from, bytes, &source, error);
   if (!code && target.pageable && source.pageable)
-    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "copy: neither tensor is in memory of %s",
-                       BACKEND_TITLE);
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_COPY_ON_HOST, BACKEND_TITLE);
   if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
   if (code) return code;
   code = streams_copy_here(&target, &source, bytes, streams_handle(stream->handle), error);

@@ -83,7 +83,7 @@ static int streams_start(dlpackgen_backend_error* error) {
   if (streams.count < 1)
     return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE, "the driver of version %d has no device", streams.version);
   streams.devices = calloc((size_t)streams.count, sizeof *streams.devices);
-  if (!streams.devices) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "out of host memory while starting");
+  if (!streams.devices) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, DEVICE_TEXT_NO_START_MEMORY);
   return DLPACKGEN_BACKEND_OK;
 }
 

@@ -26,17 +26,16 @@ static int streams_special(driver_stream stream) {
 
 /* Checks that a stream belongs to its device. The default streams belong to all devices. */
 static int streams_check(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_STREAM, what);
   int code = streams_check_device(what, stream->device, error);
   driver_stream handle = streams_handle(stream->handle);
   if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || streams_special(handle)) return code;
   driver_device device = -1;
   const driver_result result = streams_device_of(handle, stream->device.device_id, &device);
-  if (result) return streams_fail(error, result, "%s: the stream %p", what, stream->handle);
+  if (result) return streams_fail(error, result, DEVICE_TEXT_STREAM, what, stream->handle);
   if (device != stream->device.device_id)
-    return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
-                       "%s: the stream %p is of device %d, not of device %d", what, stream->handle, (int)device,
-                       (int)stream->device.device_id);
+    return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH, DEVICE_TEXT_STREAM_DEVICE, what, "stream",
+                       stream->handle, (int)device, (int)stream->device.device_id);
   return DLPACKGEN_BACKEND_OK;
 }
 
@@ -54,7 +53,7 @@ static int streams_stream_from_dlpack(DLDevice device, const int64_t* number, dl
   if (code) return code;
   *stream = (dlpackgen_stream){(void*)DRIVER_DEFAULT_STREAM, device, 0, 0};
   if (!number || numbers_read(*number, 1, stream)) return DLPACKGEN_BACKEND_OK;
-  return device_reject_number(*number, "a stream is None, -1, a default stream's number, or a handle", error);
+  return device_reject_number(*number, DEVICE_TEXT_STREAM_NUMBERS, error);
 }
 
 static int streams_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
@@ -82,7 +81,7 @@ static int streams_capture(const char* what, driver_stream stream, struct stream
   driver_result result = streams.driver.stream_capture(stream, &capture->status);
   if (!result && capture->status == DRIVER_capture_active)
     result = streams.driver.stream_capture_id(stream, &capture->status, &capture->id);
-  if (result) return streams_fail(error, result, "%s: the stream %p", what, (void*)stream);
+  if (result) return streams_fail(error, result, DEVICE_TEXT_STREAM, what, (void*)stream);
   if (capture->status == DRIVER_capture_none || capture->status == DRIVER_capture_active) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
                      "%s: the capture of the stream %p was invalidated by an earlier call", what, (void*)stream);
@@ -136,7 +135,7 @@ static int streams_wait(int32_t ordinal, driver_stream stream, driver_event even
 /* Creates an event, in the current context, for the work that is queued on a stream. */
 static int streams_mark(driver_stream stream, driver_event* event, const char* what, dlpackgen_backend_error* error) {
   driver_result result = streams.driver.event_create(event, DRIVER_event_no_timing);
-  if (result) return streams_fail(error, result, "%s: an event", what);
+  if (result) return streams_fail(error, result, DEVICE_TEXT_EVENT, what);
   result = streams.driver.event_record(*event, stream);
   if (!result) return DLPACKGEN_BACKEND_OK;
   (void)streams.driver.event_destroy(*event);
@@ -162,8 +161,8 @@ static int streams_stream_wait(const dlpackgen_stream* consumer, const dlpackgen
                                dlpackgen_backend_error* error) {
   struct streams_capture waits;
   int pushed, code = streams_called(error);
-  if (!code) code = streams_check("stream_wait: the consumer's stream", consumer, error);
-  if (!code) code = streams_check("stream_wait: the producer's stream", producer, error);
+  if (!code) code = streams_check(DEVICE_TEXT_CONSUMER, consumer, error);
+  if (!code) code = streams_check(DEVICE_TEXT_PRODUCER, producer, error);
   if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
   if (consumer->device.device_id == producer->device.device_id &&
       streams_handle(consumer->handle) == streams_handle(producer->handle))
@@ -185,11 +184,10 @@ static int streams_finish(const dlpackgen_stream* stream, dlpackgen_backend_erro
   if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
   if (code) return code;
   driver_stream handle = streams_handle(stream->handle);
-  code = streams_check_no_capture("stream_synchronize", handle, "and waits for nothing before the graph is launched",
-                                  error);
+  code = streams_check_no_capture("stream_synchronize", handle, DEVICE_TEXT_CAPTURED_SYNC, error);
   const driver_result result = code ? 0 : streams.driver.stream_finish(handle);
   streams_leave(pushed);
-  return result ? streams_fail(error, result, "stream_synchronize: the stream %p", stream->handle) : code;
+  return result ? streams_fail(error, result, DEVICE_TEXT_STREAM, "stream_synchronize", stream->handle) : code;
 }
 
 #endif /* DLPACKGEN_STREAMS_ORDER_H_ */

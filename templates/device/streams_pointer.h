@@ -12,12 +12,11 @@ static int streams_check_memory(const void* pointer, const struct streams_attrib
                                 dlpackgen_backend_error* error) {
   if (a->ordinal < 0 || a->ordinal >= streams.count)
     return device_fail(error, DLPACKGEN_BACKEND_DRIVER_ERROR,
-                       "pointer_attributes of %p: the driver reports device %d of %d", pointer, a->ordinal,
-                       streams.count);
+                       DEVICE_TEXT_POINTER ": the driver reports device %d of %d", pointer, a->ordinal, streams.count);
   if (!a->mapped && !a->context)
     return device_fail(
         error, DLPACKGEN_BACKEND_NOT_MAPPED,
-        "pointer_attributes of %p: there is no memory at the address: it is only reserved, or a graph's %s", pointer,
+        DEVICE_TEXT_POINTER ": there is no memory at the address: it is only reserved, or a graph's %s", pointer,
         "own, which has memory while the graph runs; export memory that was allocated outside of captures");
   return streams_check_context(pointer, a, error);
 }
@@ -44,8 +43,8 @@ static int streams_classify(const void* pointer, const struct streams_attributes
     code = streams_check_memory(pointer, a, error);
   } else {
     code = device_fail(error, DLPACKGEN_BACKEND_NOT_LINEAR,
-                       "pointer_attributes of %p: a texture array or other memory of type %u, not linear memory",
-                       pointer, a->type);
+                       DEVICE_TEXT_POINTER ": a texture array or other memory of type %u, not linear memory", pointer,
+                       a->type);
   }
   return code;
 }

@@ -216,8 +216,7 @@ static int streams_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_
   code = streams_enter(stream->device.device_id, &pushed, error);
   if (code) return code;
   driver_stream handle = streams_handle(stream->handle);
-  code = streams_check_no_capture("keep_until", handle,
-                                  "whose work is done at each launch; keep the tensor as long as the graph", error);
+  code = streams_check_no_capture("keep_until", handle, DEVICE_TEXT_CAPTURED_KEEP, error);
   struct streams_keep* keep = code ? NULL : streams_kept(block, handle, stream->device.device_id);
   if (!code && !keep) code = device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: no memory for an event");
   const driver_result result = code ? 0 : streams.driver.event_record(keep->event, handle);

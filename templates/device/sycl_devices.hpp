@@ -127,7 +127,7 @@ int slowly_ready(dlpackgen_backend_error* error) {
     case sycl_phase::ended: return device_ended("SYCL", error);
     default: break;
   }
-  if (!state) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "out of host memory while starting");
+  if (!state) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, DEVICE_TEXT_NO_START_MEMORY);
   return device_repeat(&state->first, error);
 }
 
@@ -209,7 +209,7 @@ static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
 
 static int usm_id_of(int32_t ordinal, int32_t* id, dlpackgen_backend_error* error) {
   int code = usm_ready(error);
-  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "id: NULL instead of the id");
+  if (!code && !id) code = device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_ID);
   if (!code) code = usm_check_id("id", ordinal, error);
   if (!code) *id = ordinal;
   return code;

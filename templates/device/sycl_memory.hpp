@@ -93,7 +93,7 @@ void delete_tensor(DLManagedTensorVersioned* tensor) {
 // Checks the request, and the stream that uses the memory first.
 int check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if (static_cast<int>(r->device.device_type) != BACKEND_device)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the type %d",
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_ALLOCATE_TYPE,
                        static_cast<int>(r->device.device_type), BACKEND_TITLE, BACKEND_device);
   const dlpackgen_stream first = {r->stream, r->device, 0, 0};
   return usm_check_stream("allocate", &first, error);
@@ -154,9 +154,7 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
   if (code || !tensor->dl_tensor.data) return code;
   return guarded(error, "keep_until", [&]() -> int {
     sycl::queue& queue = queue_of(*stream);
-    const int recording =
-        check_not_recorded("keep_until", queue, stream->handle,
-                           "whose work is done at each launch; keep the tensor as long as the graph", error);
+    const int recording = check_not_recorded("keep_until", queue, stream->handle, DEVICE_TEXT_CAPTURED_KEEP, error);
     if (recording) return recording;
     sycl_block& block = *block_of(tensor);
     const std::lock_guard<std::mutex> guard(block.busy);  // with two concurrent threads, the later event remains

@@ -80,22 +80,21 @@ static int usm_check_handle(const char* what, const dlpackgen_stream* stream, dl
     const auto& queue = *static_cast<sycl::queue*>(stream->handle);
     const int32_t id = root_of(queue.get_device());
     if (id != stream->device.device_id)
-      return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
-                         "%s: the queue %p is of device %d, not of device %d", what, stream->handle, id,
-                         stream->device.device_id);
+      return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH, DEVICE_TEXT_STREAM_DEVICE, what, "queue",
+                         stream->handle, id, stream->device.device_id);
     if (queue.get_context() == state->roots[id].context) return DLPACKGEN_BACKEND_OK;
     return device_fail(
         error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
         "%s: the queue %p belongs to a context that the program created, not to the platform's default one, %s", what,
-        stream->handle, "which libraries share; create it there");
+        stream->handle, DEVICE_TEXT_DEFAULT_CONTEXT);
   });
 }
 
 static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_stream* producer,
                            dlpackgen_backend_error* error) {
   int code = usm_ready(error);
-  if (!code) code = usm_check_stream("stream_wait: the consumer's stream", consumer, error);
-  if (!code) code = usm_check_stream("stream_wait: the producer's stream", producer, error);
+  if (!code) code = usm_check_stream(DEVICE_TEXT_CONSUMER, consumer, error);
+  if (!code) code = usm_check_stream(DEVICE_TEXT_PRODUCER, producer, error);
   if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
   return guarded(error, "stream_wait", [&]() -> int {
     sycl::queue &waits = queue_of(*consumer), &works = queue_of(*producer);
@@ -120,8 +119,8 @@ static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* e
   if (code) return code;
   return guarded(error, "stream_synchronize", [&]() -> int {
     sycl::queue& queue = queue_of(*stream);
-    const int recording = check_not_recorded("stream_synchronize", queue, stream->handle,
-                                             "and waits for nothing before the graph is launched", error);
+    const int recording =
+        check_not_recorded("stream_synchronize", queue, stream->handle, DEVICE_TEXT_CAPTURED_SYNC, error);
     if (!recording) queue.wait();
     return recording;
   });

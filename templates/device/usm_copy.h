@@ -50,12 +50,11 @@ static int usm_copy_kinds(const DLTensor* to, const DLTensor* from, const dlpack
   if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
   if (!code) code = usm_check_ordered("copy", stream, error);
   if (code || !bytes) return code;
-  code = usm_read_side("copy: the destination", to, bytes, all_kinds, &target, error);
-  if (!code) code = usm_read_side("copy: the source", from, bytes, all_kinds, &source, error);
+  code = usm_read_side(DEVICE_TEXT_DESTINATION, to, bytes, all_kinds, &target, error);
+  if (!code) code = usm_read_side(DEVICE_TEXT_SOURCE, from, bytes, all_kinds, &source, error);
   if (code) return code;
   if (to->device.device_type == kDLCPU && from->device.device_type == kDLCPU)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "copy: neither tensor is in memory of %s",
-                       BACKEND_TITLE);
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_COPY_ON_HOST, BACKEND_TITLE);
   const int waits = target.memory.kind == USM_UNKNOWN || source.memory.kind == USM_UNKNOWN;
   return usm_move(&target, &source, bytes, stream, waits, error);
 }

@@ -18,7 +18,7 @@ static int usm_check_device(const char* what, DLDevice device, dlpackgen_backend
 }
 
 static int usm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_STREAM, what);
   const int code = usm_check_device(what, stream->device, error);
   if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC || !stream->handle) return code;
   if ((uintptr_t)stream->handle < USM_LOWEST_HANDLE)

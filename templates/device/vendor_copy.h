@@ -28,11 +28,10 @@ static int vendor_check_copy(const DLTensor* to, const DLTensor* from, const dlp
   if (!code) code = device_bytes("copy", to->dtype, count, bytes, error);
   if (!code) code = vendor_check_ordered("copy", stream, error);
   if (code || !*bytes) return code;
-  code = vendor_look("copy: the destination", to, *bytes, &target, error);
-  if (!code) code = vendor_look("copy: the source", from, *bytes, &source, error);
+  code = vendor_look(DEVICE_TEXT_DESTINATION, to, *bytes, &target, error);
+  if (!code) code = vendor_look(DEVICE_TEXT_SOURCE, from, *bytes, &source, error);
   if (!code && !target && !source)
-    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "copy: neither tensor is in memory of %s",
-                       BACKEND_TITLE);
+    code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_COPY_ON_HOST, BACKEND_TITLE);
   *host = !target || !source;
   return code;
 }

@@ -19,8 +19,7 @@ static int vendor_check_place(const char* what, DLDevice device, dlpackgen_backe
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "%s: device type %d has only the id 0, not %d", what,
                        found->type, (int)device.device_id);
   if (device.device_id >= 0 && device.device_id < vendor.facts.devices) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE,
-                     "%s: there is no device %d; this process sees %d, numbered from 0", what, (int)device.device_id,
+  return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, DEVICE_TEXT_NO_DEVICE, what, (int)device.device_id,
                      (int)vendor.facts.devices);
 }
 
@@ -51,12 +50,12 @@ static int vendor_check_handle(const char* what, void* handle, int32_t ordinal, 
                        handle, BACKEND_TITLE);
   const int code = vendor.impl->owner ? vendor.impl->owner(&vendor.driver, handle, &owner, error) : 0;
   if (code || owner == ordinal || ordinal < 0) return code;
-  return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH,
-                     "%s: the stream %p is of device %d, not of device %d", what, handle, (int)owner, (int)ordinal);
+  return device_fail(error, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH, DEVICE_TEXT_STREAM_DEVICE, what, "stream", handle,
+                     (int)owner, (int)ordinal);
 }
 
 static int vendor_check(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_STREAM, what);
   const int code = vendor_check_device(what, stream->device, error);
   if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
   return vendor_check_handle(what, stream->handle, stream->device.device_id, error);
@@ -77,10 +76,8 @@ static int vendor_stream_from_dlpack(DLDevice device, const int64_t* number, dlp
   if (code) return code;
   *stream = (dlpackgen_stream){(void*)DRIVER_DEFAULT_STREAM, device, 0, 0};
   if (!number || numbers_read(*number, VENDOR_STREAMS, stream)) return DLPACKGEN_BACKEND_OK;
-  return device_reject_number(*number,
-                              VENDOR_STREAMS ? "a stream is None, -1, a default stream's number, or a handle"
-                                             : "it has none, so only None and -1 are accepted",
-                              error);
+  return device_reject_number(
+      *number, VENDOR_STREAMS ? DEVICE_TEXT_STREAM_NUMBERS : "it has none, so only None and -1 are accepted", error);
 }
 
 static int vendor_current_stream(const dlpackgen_stream_source* source, DLDevice device, dlpackgen_stream* stream,
@@ -106,8 +103,8 @@ static int vendor_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_
   dlpackgen_backend_error buffer;
   void* mark = NULL;
   int code = vendor_ready(&error, &buffer);
-  if (!code) code = vendor_check("stream_wait: the consumer's stream", consumer, error);
-  if (!code) code = vendor_check("stream_wait: the producer's stream", producer, error);
+  if (!code) code = vendor_check(DEVICE_TEXT_CONSUMER, consumer, error);
+  if (!code) code = vendor_check(DEVICE_TEXT_PRODUCER, producer, error);
   if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;
   const dlpackgen_stream waits = vendor_handle_of(consumer), works = vendor_handle_of(producer);
   if (waits.device.device_id == works.device.device_id && waits.handle == works.handle) return DLPACKGEN_BACKEND_OK;

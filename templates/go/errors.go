@@ -38,3 +38,11 @@ func (e *Error) Unwrap() error { return e.Err }
 func failf(kind error, format string, args ...any) error {
 	return &Error{Err: kind, Detail: fmt.Sprintf(format, args...)}
 }
+
+func tooManyDimensions(n int) error {
+	return failf(ErrShape, "%d dimensions; at most %d", n, MaxNDim)
+}
+
+func otherVersion(v Version) error {
+	return failf(ErrVersion, "%v; this package supports %d.x", v, MajorVersion)
+}

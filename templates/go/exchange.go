@@ -141,7 +141,7 @@ func (a ExchangeAPI) Alloc(dst *Managed, dtype DataType, device Device, shape ..
 		return err
 	}
 	if len(shape) > MaxNDim {
-		return failf(ErrShape, "%d dimensions; at most %d", len(shape), MaxNDim)
+		return tooManyDimensions(len(shape))
 	}
 	var few C.struct_dlp_00000000_extents
 	var many *C.int64_t

@@ -236,7 +236,7 @@ func (x *export) place(m *memory) (unsafe.Pointer, error) {
 
 func (x *export) elements(m *memory) (elementRange, error) {
 	if len(x.shape) > MaxNDim {
-		return elementRange{}, failf(ErrShape, "%d dimensions; at most %d", len(x.shape), MaxNDim)
+		return elementRange{}, tooManyDimensions(len(x.shape))
 	}
 	if x.strides != nil && len(x.strides) != len(x.shape) {
 		return elementRange{}, failf(ErrShape, "%d strides for %d dimensions", len(x.strides), len(x.shape))

@@ -125,7 +125,7 @@ func noStruct(p unsafe.Pointer) error {
 func (m *Managed) reject(p *DLManagedTensorVersioned) error {
 	err := errOwns()
 	if p.Version.Major != MajorVersion {
-		err = failf(ErrVersion, "%v; this package supports %d.x", p.Version, MajorVersion)
+		err = otherVersion(p.Version)
 	}
 	deleteNow(p)
 	return err

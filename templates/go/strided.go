@@ -104,7 +104,7 @@ func TensorOf[T Element](data []T, shape ...int64) (Tensor, error) {
 		shape = []int64{int64(len(data))}
 	}
 	if len(shape) > MaxNDim {
-		return Tensor{}, failf(ErrShape, "%d dimensions; at most %d", len(shape), MaxNDim)
+		return Tensor{}, tooManyDimensions(len(shape))
 	}
 	n := len(shape)
 	o := &owned{first: unsafe.Pointer(unsafe.SliceData(data)), dims: append(slices.Clone(shape), make([]int64, n)...)}

@@ -83,7 +83,7 @@ func (m *Managed) borrow(p *DLManagedTensorVersioned) error {
 		return noStruct(unsafe.Pointer(p))
 	}
 	if p.Version.Major != MajorVersion {
-		return failf(ErrVersion, "%v; this package supports %d.x", p.Version, MajorVersion)
+		return otherVersion(p.Version)
 	}
 	tensor := Tensor{&p.DLTensor, p.Flags}
 	if err := validate(tensor, p.Version.Minor < nullStridesBefore); err != nil {

@@ -253,7 +253,7 @@ DLPACKGEN_PART inline int dlpackgen_jax_mask(struct dlpackgen_jax_call* call, in
 DLPACKGEN_PART inline int dlpackgen_jax_counts(struct dlpackgen_jax_call* call, int64_t arguments, int64_t results) {
   const int64_t passed = call->frame->args.size, made = call->frame->rets.size;
   if (DLPACKGEN_RARE(passed != arguments))
-    return dlpackgen_jax_foreign(call, passed < arguments ? "too few arguments" : "too many arguments");
+    return dlpackgen_jax_foreign(call, passed < arguments ? "too few arguments" : DLPACKGEN_TEXT_TOO_MANY_ARGUMENTS);
   if (DLPACKGEN_RARE(made != results))
     return dlpackgen_jax_foreign(call, made < results ? "too few results" : "too many results");
   return DLPACKGEN_STATUS_OK;

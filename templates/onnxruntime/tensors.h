@@ -123,7 +123,7 @@ DLPACKGEN_ORT int dlpackgen_ort_saved(const struct dlpackgen_site* at, const str
   for (int32_t d = 0; d < wanted->ndim; d++) made->shape[d] = wanted->shape[d];
   dlpackgen_ort_lay_out(made, wanted->dtype, wanted->ndim);
   made->block = dlpackgen_allocate_block(&made->tensor, &made->tensor.data);
-  if (!made->block) return dlpackgen_fail(message, at, DLPACKGEN_STATUS_MEMORY_ERROR, "no memory for it");
+  if (!made->block) return dlpackgen_fail(message, at, DLPACKGEN_STATUS_MEMORY_ERROR, DLPACKGEN_TEXT_NO_MEMORY);
   return DLPACKGEN_STATUS_OK;
 }
 

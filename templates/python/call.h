@@ -18,7 +18,7 @@ static int64_t* dlpackgen_scratch_of(const struct dlpackgen_call* call, int i) {
 
 /* Reports the error of a tensor, even if its library set no exception. */
 DLPACKGEN_SLOW static int dlpackgen_unreadable(const struct dlpackgen_call* call, int i) {
-  dlpackgen_failed(PyExc_BufferError, "it cannot be read");
+  dlpackgen_failed(PyExc_BufferError, DLPACKGEN_TEXT_UNREADABLE);
   dlpackgen_not_exported(call->arguments[i].object);
   return dlpackgen_about(call->function, i);
 }

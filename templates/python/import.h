@@ -164,7 +164,7 @@ DLPACKGEN_SLOW static int dlpackgen_reject_misaligned(const DLTensor* tensor) {
 /* Rejects a tensor that cannot be used in place. Returns 0, or -1 with an exception. */
 static int dlpackgen_check_use(const DLTensor* tensor, int writable) {
   if (dlpackgen_is_misaligned(tensor)) return dlpackgen_reject_misaligned(tensor);
-  return writable && dlpackgen_has_overlap(tensor) ? dlpackgen_reject(DLPACKGEN_OVERLAPPING ": pass a contiguous copy")
+  return writable && dlpackgen_has_overlap(tensor) ? dlpackgen_reject(DLPACKGEN_OVERLAPPING DLPACKGEN_TEXT_PASS_COPY)
                                                    : 0;
 }
 
@@ -179,7 +179,7 @@ static int dlpackgen_import_natively(const struct dlpackgen_native_reader* reade
   const int failed = reader->retain ? reader->retain(object, writable, &view, scratch, &flags, &keep)
                                     : reader->borrow(object, writable, &view, scratch, &flags);
   *out = NULL;
-  if (failed < 0) return dlpackgen_failed(PyExc_BufferError, "it cannot be read"), dlpackgen_not_exported(object);
+  if (failed < 0) return dlpackgen_failed(PyExc_BufferError, DLPACKGEN_TEXT_UNREADABLE), dlpackgen_not_exported(object);
   if (failed) return 1;
   const dlpackgen_error_code error = dlpackgen_validate(&view, flags, 0);
   if (error != DLPACKGEN_OK) dlpackgen_reject_error(&view, error);

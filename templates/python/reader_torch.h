@@ -67,7 +67,7 @@ DLPACKGEN_FAST int dlpackgen_torch_check_grad(void* handle) {
 DLPACKGEN_FAST int dlpackgen_torch_check_layout(PyObject* object, void* handle) {
   int32_t layout = 0;
   if (dlpackgen_torch.call.get_layout(handle, &layout) == 0 && layout == dlpackgen_torch.strided) return 0;
-  return dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: pass to_dense()");
+  return dlpackgen_torch_reject_attribute(object, "layout", DLPACKGEN_TEXT_NO_STRIDES);
 }
 
 static int dlpackgen_torch_read_gpu(void* handle, DLTensor* out) {

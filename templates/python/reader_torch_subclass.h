@@ -53,7 +53,7 @@ DLPACKGEN_SLOW static int dlpackgen_torch_check_strided(PyObject* object) {
   const int is_strided = layout ? dlpackgen_is_text(PyObject_Str(layout), "torch.strided") : -1;
   Py_XDECREF(layout);
   if (is_strided < 0) return -1;
-  return is_strided ? 0 : dlpackgen_torch_reject_attribute(object, "layout", "has no strided memory: pass to_dense()");
+  return is_strided ? 0 : dlpackgen_torch_reject_attribute(object, "layout", DLPACKGEN_TEXT_NO_STRIDES);
 }
 
 /* Returns torch.Tensor for a type that derives from it: a borrowed reference, or NULL, with an

@@ -38,7 +38,7 @@ static int shm_check_device(const char* what, DLDevice device, dlpackgen_backend
 }
 
 static int shm_check_stream(const char* what, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of a stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_STREAM, what);
   if (stream->handle)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "%s: the stream %p; the only one of the CPU is NULL",
                        what, stream->handle);
@@ -47,7 +47,7 @@ static int shm_check_stream(const char* what, const dlpackgen_stream* stream, dl
 
 static int shm_return_stream(const char* what, DLDevice device, dlpackgen_stream* stream,
                              dlpackgen_backend_error* error) {
-  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "%s: NULL instead of the stream", what);
+  if (!stream) return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, DEVICE_TEXT_NO_STREAM_OUTPUT, what);
   const int code = shm_check_device(what, device, error);
   memset(stream, 0, sizeof *stream);
   stream->device = device;

@@ -109,7 +109,7 @@ static int shm_send_empty(int socket, const DLTensor* t, uint32_t flags, dlpackg
 static int shm_send(int socket, const DLTensor* tensor, uint32_t flags, dlpackgen_backend_error* error) {
   if (!tensor || (flags & ~(uint32_t)DLPACKGEN_SHM_READ_ONLY))
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "send: %s",
-                       tensor ? "unknown flags; expected DLPACKGEN_SHM_READ_ONLY" : "NULL instead of the tensor");
+                       tensor ? "unknown flags; expected DLPACKGEN_SHM_READ_ONLY" : DEVICE_TEXT_NO_TENSOR);
   uint64_t count;
   int code = shm_check_socket("send", socket, error);
   if (!code) code = device_elements("send", tensor->ndim, tensor->shape, &count, error);

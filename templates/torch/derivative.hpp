@@ -38,15 +38,11 @@ const c10::TypedOperatorHandle<typename K::signature>& handle() {
 }
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void reject_gradient(const char* kernel) {
-  TORCH_CHECK_NOT_IMPLEMENTED(
-      false, kernel,
-      "(): an argument requires a gradient, but the kernel has no backward: call it under torch.no_grad(), pass "
-      "detach(), or describe `backward:` in dlpackgen.yaml");
+  TORCH_CHECK_NOT_IMPLEMENTED(false, kernel, "(): " DLPACKGEN_TEXT_NO_BACKWARD);
 }
 
 [[noreturn, gnu::noinline, gnu::cold]] inline void reject_tangent(const char* kernel) {
-  TORCH_CHECK_NOT_IMPLEMENTED(
-      false, kernel, "(): an argument has a forward-mode derivative, which kernels do not support: use backward mode");
+  TORCH_CHECK_NOT_IMPLEMENTED(false, kernel, "(): " DLPACKGEN_TEXT_NO_FORWARD_MODE);
 }
 
 // The transforms of torch.func do not support autograd functions in C++, and raise PyTorch's own

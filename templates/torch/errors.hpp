@@ -37,11 +37,11 @@ DLPACKGEN_PYTORCH_SLOW void report(void* context, SetError set) noexcept {
   } catch (const c10::Error& e) {  // rejected by ATen
     set(context, "BufferError", e.what_without_backtrace());
   } catch (const std::bad_alloc&) {
-    set(context, "MemoryError", "out of memory");
+    set(context, "MemoryError", dlpackgen::detail::out_of_memory);
   } catch (const std::exception& e) {
     set(context, "RuntimeError", e.what());
   } catch (...) {
-    set(context, "RuntimeError", "an exception without a message");
+    set(context, "RuntimeError", dlpackgen::detail::unnamed_exception);
   }
 }
 

@@ -33,6 +33,10 @@ inline constexpr const char negated[] = DLPACKGEN_TEXT_NEGATED;
 inline constexpr const char conjugated[] = DLPACKGEN_TEXT_CONJUGATED;
 inline constexpr const char without_memory[] = DLPACKGEN_TEXT_NO_STORAGE;
 inline constexpr const char unnamed[] = DLPACKGEN_TEXT_UNNAMED;
+inline constexpr const char beyond_storage[] = DLPACKGEN_TEXT_BEYOND_STORAGE;
+inline constexpr const char undefined[] = "it is an undefined tensor";
+inline constexpr const char not_copied[] = "it is read-only, and only tensors on the CPU can be copied";
+inline constexpr const char unsupported_device[] = "unsupported device: expected CPU or CUDA";
 inline constexpr const char recording[] =
     "it requires grad, but the result would not record gradients: pass detach(), or call this under torch.no_grad()";
 

@@ -246,6 +246,12 @@ inline ReadOnly read_only_of(std::string_view wanted) {
   throw py::value_error("read_only must be 'raise', 'copy' or 'allow', not '" + std::string(wanted) + "'");
 }
 
+// The docstring of from_dlpack() in Python.
+inline constexpr const char from_dlpack_doc[] =
+    "from_dlpack(x, /, *, device=None, copy=None, read_only='raise'): a torch.Tensor over the memory of a tensor of any\n"
+    "library, or of a capsule; a copy of it where copy=True or device= needs one. Other read-only memory raises\n"
+    "BufferError, is copied ('copy'), or is used as it is ('allow'): it must not be written to then.";
+
 // The arguments of from_dlpack() in Python.
 struct Request {
   PyObject* object;

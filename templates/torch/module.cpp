@@ -71,9 +71,7 @@ PyMethodDef methods[] = {
      "use_backend(capsule): queries a backend for the device of a tensor's memory, and has it keep its own memory\n"
      "until torch's work is done. A capsule named dlpackgen_backend, or None."},
     {"from_dlpack", reinterpret_cast<PyCFunction>(reinterpret_cast<void*>(from_dlpack)), METH_VARARGS | METH_KEYWORDS,
-     "from_dlpack(x, /, *, device=None, copy=None, read_only='raise'): a torch.Tensor over the memory of a tensor of any\n"
-     "library, or of a capsule; a copy of it where copy=True or device= needs one. Other read-only memory raises\n"
-     "BufferError, is copied ('copy'), or is used as it is ('allow'): it must not be written to then."},
+     pytorch::detail::from_dlpack_doc},
     {nullptr, nullptr, 0, nullptr},
 };
 

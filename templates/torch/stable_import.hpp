@@ -64,7 +64,7 @@ struct Source {
 // The host has no stream. On other devices, this determines whether torch supports the device.
 inline void* current_stream(DLDevice device) {
   if (is_on_host(device)) return nullptr;
-  if (device.device_type != kDLCUDA) throw BufferError("unsupported device: expected CPU or CUDA");
+  if (device.device_type != kDLCUDA) throw BufferError(pytorch::detail::unsupported_device);
   StreamHandle stream = nullptr;
   void* handle = nullptr;
   AOTITorchError failed = aoti_torch_get_current_stream(device.device_id, &stream);
@@ -141,7 +141,7 @@ inline char* copy_elements(const DLTensor& tensor, const Extents& extents, std::
 
 // Without an operator, to which the caller's modes would apply.
 inline Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
-  if (!source.is_cpu()) throw BufferError("it is read-only, and only tensors on the CPU can be copied");
+  if (!source.is_cpu()) throw BufferError(pytorch::detail::not_copied);
   DLTensor dense = tensor;
   dense.strides = nullptr;
   const Extents extents = pytorch::detail::extents_of(dense);

@@ -111,10 +111,10 @@ inline void reject_unreadable(AtenTensorHandle tensor) {
   std::int32_t device = 0;
   std::int32_t dtype = 0;
   check_shim(aoti_torch_get_layout(tensor, &layout));
-  if (layout != aoti_torch_layout_strided()) throw BufferError("it has no strided memory: pass to_dense()");
+  if (layout != aoti_torch_layout_strided()) throw BufferError("it " DLPACKGEN_TEXT_NO_STRIDES);
   check_shim(aoti_torch_get_device_type(tensor, &device));
   if (device != aoti_torch_device_type_cpu() && device != aoti_torch_device_type_cuda()) {
-    throw BufferError("unsupported device: expected CPU or CUDA");
+    throw BufferError(pytorch::detail::unsupported_device);
   }
   check_shim(aoti_torch_get_dtype(tensor, &dtype));
   if (!has_name(dtype)) throw BufferError(pytorch::detail::unnamed);

@@ -27,9 +27,6 @@ inline std::int64_t covered(const DLTensor& tensor) {
   return static_cast<std::int64_t>(last + 1);
 }
 
-inline constexpr const char beyond_storage[] =
-    "it extends beyond its storage, which was resized: resize it back, or pass a tensor that fits";
-
 }  // namespace detail
 }  // namespace pytorch DLPACKGEN_PYTORCH_HIDDEN
 }  // namespace v0_0

@@ -79,15 +79,11 @@ static int dlpackgen_shim_reject_derivatives(const struct dlpackgen_shim_frame* 
     void** const handle = frame->owned[i].handle;
     if (frame->op->arguments[i].kind != DLPACKGEN_SHIM_TENSOR || !handle) continue;
     if (grad_mode && dlpackgen_shim.cpp.requires_grad(*handle))
-      return dlpackgen_shim_reject(frame->op, DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR,
-                                   "(): an argument requires a gradient, but the kernel has no backward: call it "
-                                   "under torch.no_grad(), pass detach(), or describe `backward:` in dlpackgen.yaml",
+      return dlpackgen_shim_reject(frame->op, DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR, "(): " DLPACKGEN_TEXT_NO_BACKWARD,
                                    message);
     if (dlpackgen_shim_has_tangent(handle))
       return dlpackgen_shim_reject(frame->op, DLPACKGEN_STATUS_NOT_IMPLEMENTED_ERROR,
-                                   "(): an argument has a forward-mode derivative, which kernels do not support: use "
-                                   "backward mode",
-                                   message);
+                                   "(): " DLPACKGEN_TEXT_NO_FORWARD_MODE, message);
   }
   return DLPACKGEN_STATUS_OK;
 }

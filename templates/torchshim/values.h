@@ -164,10 +164,7 @@ static int dlpackgen_shim_borrow(const struct dlpackgen_site* at, void* handle, 
     return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_TEXT_NOT_BORROWED, message);
   if (!writes) memcpy(&tensor->data, &data, sizeof data);
   if (dlpackgen_shim_is_in_storage(handle, tensor)) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR,
-                             "it extends beyond its storage, which was resized: resize it back, or pass a tensor that "
-                             "fits",
-                             message);
+  return dlpackgen_shim_fail(at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_TEXT_BEYOND_STORAGE, message);
 }
 
 /* Allocates a C-contiguous tensor on a device. */

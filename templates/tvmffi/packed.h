@@ -82,7 +82,8 @@ static int dlpackgen_packed_call(int (*kernel)(const struct dlpackgen_tvm_ffi_an
   struct dlpackgen_tvm_ffi_any values[DLPACKGEN_PACKED_MOST], made = dlpackgen_tvmffi_of_int(0);
   char text[DLPACKGEN_TVMFFI_SENTENCE];
   struct dlpackgen_message message = dlpackgen_message_in(text, sizeof text);
-  if (count > DLPACKGEN_PACKED_MOST) return dlpackgen_packed_fail(DLPACKGEN_STATUS_TYPE_ERROR, "too many arguments");
+  if (count > DLPACKGEN_PACKED_MOST)
+    return dlpackgen_packed_fail(DLPACKGEN_STATUS_TYPE_ERROR, DLPACKGEN_TEXT_TOO_MANY_ARGUMENTS);
   for (int i = 0; i < count; i++) values[i] = dlpackgen_packed_argument(&args[i], codes[i]);
   made.type_index = DLPACKGEN_TVM_FFI_NONE;
   const int status = kernel(values, count, &made, &message);

@@ -158,7 +158,7 @@ DLPACKGEN_UFUNC int dlpackgen_ufunc_save(const struct dlpackgen_site* at, const 
   (void)dlpackgen_compact_strides(wanted->ndim, made->shape, made->strides);
   made->block = dlpackgen_allocate_block(&made->tensor, &made->tensor.data);
   if (made->block) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_MEMORY_ERROR, "no memory for it");
+  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_MEMORY_ERROR, DLPACKGEN_TEXT_NO_MEMORY);
 }
 
 /* Reads a scalar whose dtype depends on the loop. */

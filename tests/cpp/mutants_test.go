@@ -231,10 +231,10 @@ var mutants = []struct{ program, header, old, new string }{
 	{"exchange", "exchange", "i < made.ndim() && !made.is_empty()", "i < made.ndim()"},
 	{"exchange", "producer", "if (handover != nullptr && failed == 0) handover->give(tensor);", ""},
 	{"exchange", "producer", "if (handover != nullptr && failed != 0) handover->keep();", ""},
-	{"exchange", "producer", `tell_safely(tell, "MemoryError", "out of memory");`, ""},
+	{"exchange", "producer", `tell_safely(tell, "MemoryError", out_of_memory);`, ""},
 	{"exchange", "producer", "tell_safely(tell, kind_of(e.code()), e.what());", ""},
 	{"exchange", "producer", `tell_safely(tell, "RuntimeError", e.what());`, ""},
-	{"exchange", "producer", `"RuntimeError", "an exception without a message"`, `"RuntimeError", ""`},
+	{"exchange", "producer", `"RuntimeError", unnamed_exception`, `"RuntimeError", ""`},
 	{"exchange", "producer", "} catch (...) {  // the error cannot be reported", "} catch (const char*) {"},
 	{"exchange", "producer", "if constexpr (borrows<Derived>(0)) {", "if constexpr (false) {"},
 }

@@ -187,13 +187,21 @@ static int is_filled(const char* bytes, int count, int seed) {
   return 1;
 }
 
+static void copy_to_device(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream) {
+  fails("copy to the device", table->copy(to, from, stream, &error), DLPACKGEN_BACKEND_OK);
+}
+
+static void copy_to_host(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream) {
+  fails("copy to the host", table->copy(to, from, stream, &error), DLPACKGEN_BACKEND_OK);
+}
+
 /* Fills a tensor of BYTES on a stream, and waits for the copy. */
 static void send(const DLTensor* to, const dlpackgen_stream* stream, int seed) {
   static char bytes[BYTES]; /* so that a copy that does not wait damages this buffer, not the stack */
   int64_t count = BYTES;
   const DLTensor from = host_bytes(bytes, &count);
   fill(bytes, BYTES, seed);
-  fails("copy to the device", table->copy(to, &from, stream, &error), DLPACKGEN_BACKEND_OK);
+  copy_to_device(to, &from, stream);
   expect(is_filled(bytes, BYTES, seed), "a copy to the device to leave its source unchanged");
 }
 
@@ -203,7 +211,7 @@ static int has(const DLTensor* from, const dlpackgen_stream* stream, int seed) {
   int64_t count = BYTES;
   const DLTensor to = host_bytes(bytes, &count);
   memset(bytes, 0, BYTES);
-  fails("copy to the host", table->copy(&to, from, stream, &error), DLPACKGEN_BACKEND_OK);
+  copy_to_host(&to, from, stream);
   return is_filled(bytes, BYTES, seed);
 }
 
@@ -286,8 +294,8 @@ static void copies_of_all_sizes(void) {
     DLManagedTensorVersioned* tensor = bytes_on(here(0), count);
     if (!tensor) return;
     fill(out, sizes[i], (int)i), memset(back, 0, sizeof back);
-    fails("copy to the device", table->copy(&tensor->dl_tensor, &from, &stream, &error), DLPACKGEN_BACKEND_OK);
-    fails("copy to the host", table->copy(&to, &tensor->dl_tensor, &stream, &error), DLPACKGEN_BACKEND_OK);
+    copy_to_device(&tensor->dl_tensor, &from, &stream);
+    copy_to_host(&to, &tensor->dl_tensor, &stream);
     expect(is_filled(back, sizes[i], (int)i) && !back[sizes[i]], "%d bytes there and back", sizes[i]);
     drop(tensor);
   }
@@ -489,7 +497,7 @@ static void copies_of_the_host_wait(const dlpackgen_stream* stream) {
   if (begin_hold(&hold, stream)) {
     open_in(&hold, seconds);
     fill(bytes, BYTES, 3);
-    fails("copy to the device", table->copy(&two[0]->dl_tensor, &host, stream, &error), DLPACKGEN_BACKEND_OK);
+    copy_to_device(&two[0]->dl_tensor, &host, stream);
     fill(bytes, BYTES, 4);
     end_hold(&hold);
     expect(has(&two[0]->dl_tensor, stream, 3), "the bytes that the host had when copy was called");
@@ -497,7 +505,7 @@ static void copies_of_the_host_wait(const dlpackgen_stream* stream) {
   if (begin_hold(&hold, stream)) {
     copy_on(stream, two[1], two[0]);
     open_in(&hold, seconds);
-    fails("copy to the host", table->copy(&host, &two[1]->dl_tensor, stream, &error), DLPACKGEN_BACKEND_OK);
+    copy_to_host(&host, &two[1]->dl_tensor, stream);
     expect(!holds(&hold) && is_filled(bytes, BYTES, 3), "the bytes of the device when copy returns");
     end_hold(&hold);
   }

@@ -211,7 +211,7 @@ DLPACKGEN_SLOW static int dlpackgen_overlapping(const struct dlpackgen_site* at,
                                                 struct dlpackgen_message* message) {
   const int status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_BUFFER_ERROR, DLPACKGEN_OVERLAPPING ", got ");
   dlpackgen_put_layout(message, tensor);
-  dlpackgen_put(message, ": pass a contiguous copy");
+  dlpackgen_put(message, DLPACKGEN_TEXT_PASS_COPY);
   return status;
 }
 

@@ -41,6 +41,20 @@
 #define DLPACKGEN_TEXT_NO_PAIR "%s is not a tuple of two integers"
 #define DLPACKGEN_TEXT_OTHER_DEVICE "the tensor is on device (%d, %d), requested (%lld, %lld)"
 #define DLPACKGEN_TEXT_NO_FLAGS "a borrowed tensor cannot be marked read-only or padded"
+#define DLPACKGEN_TEXT_UNREADABLE "it cannot be read"
+#define DLPACKGEN_TEXT_BEYOND_STORAGE \
+  "it extends beyond its storage, which was resized: resize it back, or pass a tensor that fits"
+#define DLPACKGEN_TEXT_NO_BACKWARD                                                                                  \
+  "an argument requires a gradient, but the kernel has no backward: call it under torch.no_grad(), pass detach(), " \
+  "or describe `backward:` in dlpackgen.yaml"
+#define DLPACKGEN_TEXT_NO_FORWARD_MODE \
+  "an argument has a forward-mode derivative, which kernels do not support: use backward mode"
+#define DLPACKGEN_TEXT_NO_MEMORY "no memory for it"
+#define DLPACKGEN_TEXT_TOO_MANY_ARGUMENTS "too many arguments"
+/** Parts of texts: the subject, a number or the rest follows or precedes. */
+#define DLPACKGEN_TEXT_NO_STRIDES "has no strided memory: pass to_dense()"
+#define DLPACKGEN_TEXT_PASS_COPY ": pass a contiguous copy"
+#define DLPACKGEN_TEXT_PASS_TENSOR ": pass a tensor"
 /** The text between a dtype and a number. */
 #define DLPACKGEN_TEXT_OUT_OF_RANGE " cannot represent "
 /** Instead of a number of more than 1023 bits. */

@@ -73,6 +73,10 @@ inline constexpr const char negated[] = DLPACKGEN_TEXT_NEGATED;
 inline constexpr const char conjugated[] = DLPACKGEN_TEXT_CONJUGATED;
 inline constexpr const char without_memory[] = DLPACKGEN_TEXT_NO_STORAGE;
 inline constexpr const char unnamed[] = DLPACKGEN_TEXT_UNNAMED;
+inline constexpr const char beyond_storage[] = DLPACKGEN_TEXT_BEYOND_STORAGE;
+inline constexpr const char undefined[] = "it is an undefined tensor";
+inline constexpr const char not_copied[] = "it is read-only, and only tensors on the CPU can be copied";
+inline constexpr const char unsupported_device[] = "unsupported device: expected CPU or CUDA";
 inline constexpr const char recording[] =
     "it requires grad, but the result would not record gradients: pass detach(), or call this under torch.no_grad()";
 
@@ -113,11 +117,11 @@ DLPACKGEN_PYTORCH_SLOW void report(void* context, SetError set) noexcept {
   } catch (const c10::Error& e) {  // rejected by ATen
     set(context, "BufferError", e.what_without_backtrace());
   } catch (const std::bad_alloc&) {
-    set(context, "MemoryError", "out of memory");
+    set(context, "MemoryError", dlpackgen::detail::out_of_memory);
   } catch (const std::exception& e) {
     set(context, "RuntimeError", e.what());
   } catch (...) {
-    set(context, "RuntimeError", "an exception without a message");
+    set(context, "RuntimeError", dlpackgen::detail::unnamed_exception);
   }
 }
 

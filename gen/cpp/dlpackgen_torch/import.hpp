@@ -63,7 +63,7 @@ class BelowModes {
 };
 
 inline at::Tensor copy_on_host(const DLTensor& tensor, const Source& source) {
-  if (!source.device.is_cpu()) throw BufferError("it is read-only, and only tensors on the CPU can be copied");
+  if (!source.device.is_cpu()) throw BufferError(not_copied);
   const BelowModes below;
   return wrap(tensor, source, nullptr, [](void*) {}).clone();
 }

@@ -237,7 +237,7 @@ inline DLManagedTensorVersioned* own_by_aten(const at::Tensor& tensor, Access ac
 }
 
 DLPACKGEN_PYTORCH_SLOW DLManagedTensorVersioned* own_other(const at::Tensor& tensor, Access access) {
-  if (!tensor.defined()) throw BufferError("it is an undefined tensor");
+  if (!tensor.defined()) throw BufferError(undefined);
   reject_bits(*tensor.unsafeGetTensorImpl());
   Managed made = Managed::from_raw_unchecked(own_by_aten(tensor, access));
   reject_without_memory(made.get()->dl_tensor);

@@ -279,7 +279,7 @@ inline void borrow_by_aten([[maybe_unused]] const at::Tensor& tensor, [[maybe_un
 
 // PyTorch itself reads tensors that are not plain, or throws.
 DLPACKGEN_PYTORCH_SLOW void read_other(const at::Tensor& tensor, Access access, DLTensor& out) {
-  if (!tensor.defined()) throw BufferError("it is an undefined tensor");
+  if (!tensor.defined()) throw BufferError(undefined);
   reject_bits(*tensor.unsafeGetTensorImpl());
   borrow_by_aten(tensor, access, out);
   reject_without_memory(out);

@@ -431,6 +431,12 @@ inline ReadOnly read_only_of(std::string_view wanted) {
   throw py::value_error("read_only must be 'raise', 'copy' or 'allow', not '" + std::string(wanted) + "'");
 }
 
+// The docstring of from_dlpack() in Python.
+inline constexpr const char from_dlpack_doc[] =
+    "from_dlpack(x, /, *, device=None, copy=None, read_only='raise'): a torch.Tensor over the memory of a tensor of any\n"
+    "library, or of a capsule; a copy of it where copy=True or device= needs one. Other read-only memory raises\n"
+    "BufferError, is copied ('copy'), or is used as it is ('allow'): it must not be written to then.";
+
 // The arguments of from_dlpack() in Python.
 struct Request {
   PyObject* object;
@@ -599,10 +605,10 @@ inline void reject_unreadable(AtenTensorHandle tensor) {
   std::int32_t device = 0;
   std::int32_t dtype = 0;
   check_shim(aoti_torch_get_layout(tensor, &layout));
-  if (layout != aoti_torch_layout_strided()) throw BufferError("it has no strided memory: pass to_dense()");
+  if (layout != aoti_torch_layout_strided()) throw BufferError("it " DLPACKGEN_TEXT_NO_STRIDES);
   check_shim(aoti_torch_get_device_type(tensor, &device));
   if (device != aoti_torch_device_type_cpu() && device != aoti_torch_device_type_cuda()) {
-    throw BufferError("unsupported device: expected CPU or CUDA");
+    throw BufferError(pytorch::detail::unsupported_device);
   }
   check_shim(aoti_torch_get_dtype(tensor, &dtype));
   if (!has_name(dtype)) throw BufferError(pytorch::detail::unnamed);

@@ -189,7 +189,7 @@ func (b *share) exportSlot(o *ExportOptions, legacy bool) (*slot, error) {
 
 func (b *share) alloc(dtype DataType, shape []int64) error {
 	if len(shape) > MaxNDim {
-		return failf(ErrShape, "%d dimensions; at most %d", len(shape), MaxNDim)
+		return tooManyDimensions(len(shape))
 	}
 	r, err := rangeOf(shape, nil)
 	if err != nil {

@@ -77,7 +77,7 @@ func onLevelZero(name string, shared []emit.Asset) []emit.Asset {
 func ofVendor(name string, shared []emit.Asset) []emit.Asset {
 	const implementation = "vendor_impl.h"
 	known := map[string]string{implementation: implementation}
-	for _, part := range []string{"device_driver.h", "device_error.h", "device_result.h"} {
+	for _, part := range []string{"device_driver.h", "device_error.h", "device_result.h", "device_texts.h"} {
 		known[part] = implementation
 	}
 	return []emit.Asset{
@@ -96,7 +96,7 @@ var (
 	}
 	common = []string{
 		"device_error.h", "device_library.h", "device_request.h", "device_result.h", "device_side.h",
-		"device_start.h", "device_stream.h", "device_tensor.h", "device_warnings.h",
+		"device_start.h", "device_stream.h", "device_tensor.h", "device_texts.h", "device_warnings.h",
 	}
 	conformance = []string{"conformance_check.h", "conformance_copy.h", "conformance_order.h"}
 	// numbered are the parts for backends whose streams have numbers in addition to handles.
