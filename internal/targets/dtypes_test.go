@@ -1,7 +1,6 @@
 package targets
 
 import (
-	"regexp"
 	"strconv"
 	"testing"
 
@@ -9,19 +8,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
-	"github.com/dlpackgen/dlpackgen/templates"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 )
 
 // bitsOfC are the widths of C's integers on 64-bit Linux and macOS.
 var bitsOfC = map[string]int{"char": 8, "short": 16, "int": 32, "long": 64, "long long": 64}
-
-// matches returns the matches of a form in a source.
-func matches(t *testing.T, file, form string) [][]string {
-	t.Helper()
-	text, err := templates.Text(file)
-	require.NoError(t, err)
-	return regexp.MustCompile(form).FindAllStringSubmatch(text, -1)
-}
 
 // The C of targets python and ufunc reads NumPy's dtypes, and no others.
 func TestDTypesOfNumPyAreTheSameInC(t *testing.T) {
@@ -34,16 +25,17 @@ func TestDTypesOfNumPyAreTheSameInC(t *testing.T) {
 		}
 	}
 	read := map[string]int{}
-	for _, m := range matches(t, "python/reader_numbers.h", `\bDLPACKGEN_NP_ELEMENT\((kDL\w+), (\d+),`) {
+	for _, m := range emittest.Matches(t, "python/reader_numbers.h", `\bDLPACKGEN_NP_ELEMENT\((kDL\w+), (\d+),`) {
 		read[m[1]+m[2]] = 1
 	}
-	for _, m := range matches(t, "python/reader_numbers.h", `\bDLPACKGEN_NP_INTEGER\((kDL\w+), (?:un)?(?:signed )?([a-z ]+)\)`) {
+	const integer = `\bDLPACKGEN_NP_INTEGER\((kDL\w+), (?:un)?(?:signed )?([a-z ]+)\)`
+	for _, m := range emittest.Matches(t, "python/reader_numbers.h", integer) {
 		require.NotZero(t, bitsOfC[m[2]], m[0])
 		read[m[1]+strconv.Itoa(bitsOfC[m[2]])] = 1
 	}
 	assert.Equal(t, all, read)
 	read = map[string]int{}
-	for _, m := range matches(t, "ufunc/operands.h", `case DLPACKGEN_DTYPE\((kDL\w+), (\d+), 1\): made`) {
+	for _, m := range emittest.Matches(t, "ufunc/operands.h", `case DLPACKGEN_DTYPE\((kDL\w+), (\d+), 1\): made`) {
 		read[m[1]+m[2]] = 1
 	}
 	assert.Equal(t, scalars, read)

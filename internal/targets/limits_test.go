@@ -1,7 +1,6 @@
 package targets
 
 import (
-	"regexp"
 	"strconv"
 	"strings"
 	"testing"
@@ -10,10 +9,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	source "github.com/dlpackgen/dlpackgen/spec"
-	"github.com/dlpackgen/dlpackgen/templates"
 )
 
 // Copied sources that cannot include a rendered constant contain a limit as a number.
@@ -29,9 +28,7 @@ func TestLimitsInCopiedSourcesAreThoseOfTheSpec(t *testing.T) {
 		{"device/dlpackgen_backend.h", `int32_t ndim; /\* 0 to (\d+), the limit of valid tensors \*/`, release.Limits.NDim},
 		{"c/parameter.h", `#define DLPACKGEN_MOST_PARAMETERS (\d+)\n`, emit.MaxParameters},
 	} {
-		text, err := templates.Text(c.file)
-		require.NoError(t, err)
-		found := regexp.MustCompile(c.form).FindAllStringSubmatch(text, -1)
+		found := emittest.Matches(t, c.file, c.form)
 		require.Len(t, found, 1, c.file)
 		assert.Equal(t, strconv.Itoa(c.want), found[0][1], c.file)
 	}

@@ -2,24 +2,20 @@ package checks
 
 import (
 	"maps"
-	"regexp"
 	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
-	"github.com/dlpackgen/dlpackgen/templates"
 )
 
 // Descriptions may raise the exceptions of <dlpackgen/message.h>, except SystemError, which reports
 // mistakes in descriptions.
 func TestStatusesAreThoseOfTheListInC(t *testing.T) {
-	text, err := templates.Text("c/message.h")
-	require.NoError(t, err)
 	want := map[string]string{}
-	for _, m := range regexp.MustCompile(`(?m)^  STATUS\((\w+), (\w+), \d+\)`).FindAllStringSubmatch(text, -1) {
+	for _, m := range emittest.Matches(t, "c/message.h", `(?m)^  STATUS\((\w+), (\w+), \d+\)`) {
 		want[m[2]] = m[1]
 	}
 	assert.Equal(t, "SYSTEM_ERROR", want["SystemError"])

@@ -2,6 +2,7 @@
 package emittest
 
 import (
+	"regexp"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -11,6 +12,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
+	"github.com/dlpackgen/dlpackgen/templates"
 )
 
 // Release returns a release of the built-in spec.
@@ -90,4 +92,15 @@ func Texts(t *testing.T, files []emit.File, err error) map[string]string {
 		texts[f.Path] = string(f.Data)
 	}
 	return texts
+}
+
+// Matches returns the matches of a regular expression in a file of templates, with their groups. A
+// test compares a list that a source spells out with the list in Go. No match is an error.
+func Matches(t *testing.T, file, form string) [][]string {
+	t.Helper()
+	text, err := templates.Text(file)
+	require.NoError(t, err)
+	found := regexp.MustCompile(form).FindAllStringSubmatch(text, -1)
+	require.NotEmpty(t, found, "%s: %s", file, form)
+	return found
 }
