@@ -26,7 +26,7 @@ func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, requ
 	for _, e := range section.Entries {
 		m := e.Value.Map("backend " + e.Key.Value)
 		row := d.table.Vendor(&backend.Backend{Name: e.Key.Value})
-		t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}}
+		t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}, at: e.Key}
 		at := d.settings(m, &t, requested)
 		before := d.diags.Len()
 		b := backend.Read(m, e.Key, d.diags)

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
@@ -31,6 +32,28 @@ func (d *decoder) checkNeeds(cfg *Config, section *yaml.Node) {
 			d.checkNeededFolder(t, require, all)
 		}
 	}
+	d.checkSharedTypes(all, there)
+}
+
+// checkSharedTypes notes backends whose Go types differ because the config does not generate the
+// package that they would share. Configs without other Go output probably use only the C of
+// backends.
+func (d *decoder) checkSharedTypes(all []Target, there []string) {
+	var separate []Target
+	inGo := false
+	for _, t := range all {
+		inGo = inGo || t.Options[emit.OptionImport] != "" || t.Has(emit.OptionImport) && len(t.Imports) == 0
+		if t.at != nil && slices.Contains(t.Imports, emit.SharedDevice) {
+			separate = append(separate, t)
+		}
+	}
+	if len(separate) < 2 || !inGo || d.missed || slices.Contains(there, emit.SharedDevice) {
+		return
+	}
+	last := separate[len(separate)-1]
+	last.at.Notef("separate-types", fmt.Sprintf("add `%s: {}` to targets", emit.SharedDevice),
+		"the Go packages of targets %s and %s have separate types, such as %s.Stream and %s.Stream",
+		separate[0].Name, last.Name, separate[0].Name, last.Name)
 }
 
 // checkNeededRelease reports headers of an older release than the files that include them, because

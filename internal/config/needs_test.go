@@ -24,7 +24,7 @@ func TestNeedsAndUses(t *testing.T) {
 		"targets: {c: {}, cpp: {}, kernels: {}, torch: {}}\n" + kernels:      "",
 		"targets: {kernels: {}, torch: {}}\nelsewhere: [c, cpp]\n" + kernels: "",
 		"targets: {python: {}}\nelsewhere: [c]":                              "",
-		"targets: {c: {}, go: {}, cuda: {}, shm: {}}\nelsewhere:":            "",
+		"targets: {c: {}, go: {}, cuda: {}}\nelsewhere:":                     "",
 		"targets: {c: {}}\nkernels: {}":                                      "",
 		"targets: {c: {}, cpp: {single: true}}":                              "",
 		"targets: {c: {}, cpp: {single: false}, torch: {}}":                  "",
@@ -55,4 +55,39 @@ func TestNeedsAndUses(t *testing.T) {
 	assert.Contains(t, found, "hint: make target c for main or newer, or target cpp for 1.2")
 	_, found = decode(t, "version: 1\ntargets: {torch: {}}\n", Choice{})
 	assert.Contains(t, found, "hint: add `c: {}` to targets; or, if another config makes its headers, `elsewhere: [c]`")
+}
+
+// Without target device, the Go packages of several backends have separate types.
+func TestSeparateTypesOfBackendsAreNoted(t *testing.T) {
+	const pair = "note: the Go packages of targets cuda and rocm have separate types, such as cuda.Stream and rocm.Stream " +
+		"[separate-types]"
+	for src, want := range map[string]string{
+		"targets: {go: {}, cuda: {}, rocm: {}}":                        pair,
+		"targets: {cuda: {import: a/cuda}, rocm: {}}":                  pair,
+		"targets: {go: {}, cuda: {}, shm: {}}":                         "of targets cuda and shm have",
+		"targets: {go: {}, cuda: {}, rocm: {}, oneapi: {}, shm: {}}":   "of targets cuda and shm have",
+		"targets: {go: {}, device: {}, cuda: {}, rocm: {}}":            "",
+		"targets: {go: {}, cuda: {}, rocm: {}}\nelsewhere: [device]":   "",
+		"targets: {go: {}, cuda: {}}":                                  "",
+		"targets: {c: {}, cuda: {}, rocm: {}, oneapi: {}}":             "",
+		"targets: {go: {}, device: {}, cuda: {}, shm: {}, oneapi: {}}": "",
+	} {
+		cfg, found := decode(t, "version: 1\n"+src+"\n", Choice{})
+		if want == "" {
+			assert.Empty(t, found, src)
+			continue
+		}
+		assert.NotNil(t, cfg, "a note does not fail: %s", src)
+		assert.Contains(t, found, want, src)
+		assert.Contains(t, found, "hint: add `device: {}` to targets", src)
+		assert.Equal(t, 1, strings.Count(found, "[separate-types]"), src)
+	}
+	for targets, want := range map[string]string{
+		"{cuda: {}}": "dlpackgen.yaml:4:3: note: the Go packages of targets cuda and acme have", // acme has an import path
+		"{}":         "", "{cuda: {}, device: {}}": "",
+	} {
+		_, found := decode(t, vendors[:strings.Index(vendors, "kernels:")]+"targets: "+targets+"\n", Choice{})
+		assert.Equal(t, want == "", found == "", found)
+		assert.Contains(t, found, want)
+	}
 }

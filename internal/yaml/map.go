@@ -47,8 +47,17 @@ func (n *Node) ErrorfAt(offset int, code, hint, format string, args ...any) {
 
 // Warnf reports a warning at the node.
 func (n *Node) Warnf(code, hint, format string, args ...any) {
+	n.report(diag.Warning, code, hint, format, args...)
+}
+
+// Notef reports a note at the node.
+func (n *Node) Notef(code, hint, format string, args ...any) {
+	n.report(diag.Note, code, hint, format, args...)
+}
+
+func (n *Node) report(severity diag.Severity, code, hint, format string, args ...any) {
 	n.doc.diags.Add(diag.Diagnostic{
-		Severity: diag.Warning, Code: code, Text: fmt.Sprintf(format, args...), Hint: hint,
+		Severity: severity, Code: code, Text: fmt.Sprintf(format, args...), Hint: hint,
 		Source: n.doc.line(n.Line), Pos: n.Pos(),
 	})
 }
