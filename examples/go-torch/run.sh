@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")"
 python=${DLPACKGEN_PYTHON:-python3}
-if ! "$python" -c 'import numpy, torch' 2>/dev/null; then
+if ! "$python" -c 'from importlib.metadata import version as v; v("numpy"), v("torch")' 2>/dev/null; then
 	echo "$python has no torch; python3 -m venv venv && venv/bin/pip install torch numpy, then DLPACKGEN_PYTHON=venv/bin/python $0" >&2
 	exit 2
 fi

@@ -40,27 +40,11 @@ var gcc = compiler{"g++", "g++", "-std=c++17", []string{"-O0"}}
 // strict are the flags of a careful project. nanobind's macros end in a semicolon.
 var strict = []string{"-Wall", "-Wextra", "-Wshadow", "-Werror"}
 
-// packageFolder returns the folder of an installed Python package.
-func packageFolder(t *testing.T, name string) string {
-	t.Helper()
-	out, err := exec.Command(testtool.RequirePython(t), "-c",
-		"import os, "+name+"; print(os.path.dirname("+name+".__file__))").Output()
-	if err != nil {
-		t.Skipf("needs %s in .venv: make setup", name)
-	}
-	return strings.TrimSpace(string(out))
-}
-
 // includes are the include folders: this project's as -I, others' as system folders.
 func (b binder) includes(t *testing.T, ours ...string) (flags []string) {
 	t.Helper()
 	python := testtool.RequirePython(t)
-	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").Output()
-	require.NoError(t, err)
-	headers := strings.TrimSpace(string(out))
-	if _, err := os.Stat(filepath.Join(headers, "Python.h")); err != nil {
-		t.Skip("needs Python.h: apt-get install python3-dev")
-	}
+	headers := testtool.RequireHeaders(t, python)
 	if _, err := os.Stat("/usr/include/eigen3/Eigen/Core"); err != nil {
 		t.Skip("needs Eigen: apt-get install libeigen3-dev")
 	}
@@ -68,7 +52,7 @@ func (b binder) includes(t *testing.T, ours ...string) (flags []string) {
 		flags = append(flags, "-I", folder)
 	}
 	return append(flags, "-isystem", "/usr/include/eigen3", "-isystem", headers,
-		"-isystem", filepath.Join(packageFolder(t, b.name), "include"))
+		"-isystem", filepath.Join(testtool.RequirePackage(t, testtool.RequirePython(t), b.name, "make setup"), "include"))
 }
 
 // generated are the committed folders for vendoring.
@@ -83,7 +67,7 @@ func (b binder) runtime(t *testing.T) []string {
 	if b.name != "nanobind" {
 		return nil
 	}
-	folder := packageFolder(t, b.name)
+	folder := testtool.RequirePackage(t, testtool.RequirePython(t), b.name, "make setup")
 	dir := testkit.Built(t, "nanobind", func(dir string) {
 		args := append([]string{"-std=c++17", "-O1", "-w", "-c", "-fPIC", "-fvisibility=hidden", "-DNDEBUG",
 			"-fno-strict-aliasing", "-I", filepath.Join(folder, "ext", "robin_map", "include"),

@@ -54,7 +54,7 @@ func library(t *testing.T) string {
 func compile(t *testing.T, dir, library string, args ...string) {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
-	all := slices.Concat(flags, []string{"-isystem", folderOf(t, "include")})
+	all := slices.Concat(flags, []string{"-isystem", testtool.RequireHeaders(t, testtool.RequirePython(t))})
 	for _, folder := range []string{"c", "python", "kernels"} {
 		all = append(all, "-I", filepath.Join(dir, folder))
 	}

@@ -94,10 +94,9 @@ func inTorch(t *testing.T) string {
 	t.Helper()
 	dir := native(t)
 	return filepath.Join(testkit.Built(t, "torch", func(made string) {
-		out, err := exec.Command(testtool.RequirePython(t), "-c", "import sysconfig; p = sysconfig.get_paths(); "+
-			"print(p['purelib'] + '/torch', p['include'])").Output()
-		require.NoError(t, err)
-		torch, headers, _ := strings.Cut(strings.TrimSpace(string(out)), " ")
+		python := testtool.RequirePython(t)
+		headers := testtool.RequireHeaders(t, python)
+		torch := testtool.RequirePackage(t, python, "torch", "pip install -r tests/requirements-frameworks.txt")
 		testkit.Run(t, testtool.RequireCompiler(t, "g++", "g++"), "-std=c++20", "-O0", "-fPIC", "-shared",
 			"-fvisibility=hidden", "-I"+dir+"/c", "-I"+dir+"/cpp", "-I"+dir+"/kernels", "-isystem", torch+"/include",
 			"-isystem", headers, dir+"/cpp/dlpackgen_torch/described_kernels.cpp", dir+"/kernels.o", dir+"/libauthor.a",
@@ -110,7 +109,7 @@ func inTorch(t *testing.T) string {
 func inTVMFFI(t *testing.T) string {
 	t.Helper()
 	return filepath.Join(testkit.Built(t, "tvmffi", func(made string) {
-		host := filepath.Join(folderOf(t, "purelib"), "tvm_ffi")
+		host := testtool.RequirePackage(t, testtool.RequirePython(t), "tvm_ffi", "make setup")
 		testkit.Run(t, testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", "-O0", "-fPIC", "-shared", "-isystem",
 			host+"/include", "testdata/mistakes/tvm_ffi.cpp", "-o", filepath.Join(made, "called.so"), "-L"+host+"/lib",
 			"-ltvm_ffi", "-Wl,-rpath,"+host+"/lib")
@@ -135,20 +134,11 @@ func kernelsInGo(t *testing.T) string {
 		cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", "ingo/_kernels.abi3.so", "./generated/gokernels")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath",
-			"CGO_CFLAGS=-O1 -isystem "+folderOf(t, "include"))
+			"CGO_CFLAGS=-O1 -isystem "+testtool.RequireHeaders(t, testtool.RequirePython(t)))
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	})
 	return dir
-}
-
-// folderOf returns a folder of Python, such as its headers.
-func folderOf(t *testing.T, name string) string {
-	t.Helper()
-	out, err := exec.Command(testtool.RequirePython(t), "-c",
-		"import sysconfig; print(sysconfig.get_paths()['"+name+"'])").Output()
-	require.NoError(t, err)
-	return strings.TrimSpace(string(out))
 }
 
 // described returns the kernels of a config.

@@ -28,7 +28,7 @@ func TestOddDescriptionsCompile(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"), 0o600))
 		testkit.Generate(t, file, dir)
 		warnings := []string{"-fsyntax-only", "-DDLPACKGEN_WITHOUT_CUDA", "-Wall", "-Wextra", "-Werror",
-			"-isystem", folderOf(t, "include")}
+			"-isystem", testtool.RequireHeaders(t, testtool.RequirePython(t))}
 		for _, folder := range []string{"c", "python", "kernels", "cpp"} {
 			warnings = append(warnings, "-I"+filepath.Join(dir, folder))
 		}

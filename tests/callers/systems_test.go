@@ -45,15 +45,12 @@ func macHeaders(t *testing.T) string {
 func compiled(t *testing.T, system, dir, source string) (string, error) {
 	t.Helper()
 	of := systems[system]
-	headers, err := exec.Command(testtool.RequirePython(t), "-c",
-		"import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	require.NoError(t, err)
 	args := strings.Fields("-std=c11 -Wall -Wextra -Werror -fsyntax-only -fexceptions -fvisibility=hidden " +
 		"-DPy_LIMITED_API=0x030B0000 " + strings.ReplaceAll(of.flags, "HEADERS", macHeaders(t)))
 	if strings.Contains(source, "/go/") { // cgo requires no warnings
 		args = append(args, "-Wno-unused-function")
 	}
-	args = append(args, "-isystem", strings.TrimSpace(string(headers)))
+	args = append(args, "-isystem", testtool.RequireHeaders(t, testtool.RequirePython(t)))
 	for _, folder := range []string{"c", "python", "kernels"} {
 		args = append(args, "-I", filepath.Join(dir, folder))
 	}
@@ -113,7 +110,8 @@ func TestTheGoCallersBuildForWindows(t *testing.T) {
 func objects(t *testing.T, dir, cc string, flags ...string) (files []string) {
 	t.Helper()
 	all := append([]string{"-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fexceptions", "-DPy_LIMITED_API=0x030B0000",
-		"-include", "testdata/systems/python_config.h", "-isystem", folderOf(t, "include")}, flags...)
+		"-include", "testdata/systems/python_config.h", "-isystem",
+		testtool.RequireHeaders(t, testtool.RequirePython(t))}, flags...)
 	for _, folder := range []string{"c", "python", "kernels"} {
 		all = append(all, "-I", filepath.Join(dir, folder))
 	}

@@ -42,18 +42,6 @@ func needs(t *testing.T, python string, packages ...string) {
 	}
 }
 
-// include returns the folder of Python's headers, or skips the test.
-func include(t *testing.T, python string) string {
-	t.Helper()
-	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	require.NoError(t, err)
-	folder := strings.TrimSpace(string(out))
-	if _, err := os.Stat(filepath.Join(folder, "Python.h")); err != nil {
-		t.Skip("needs Python.h: apt-get install python3-dev")
-	}
-	return folder
-}
-
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "clients")) }
 
 // build builds the module clients with the headers of a folder, and returns the module's folder.
@@ -66,7 +54,7 @@ func build(t *testing.T, python, headers string, flags ...string) string {
 	if headers != generated(t) {
 		return compiled(t, python, t.TempDir(), headers, append(flags, "-O0")...)
 	}
-	include(t, python)
+	testtool.RequireHeaders(t, python)
 	return testkit.Built(t, "module "+strings.Join(flags, " "), func(dir string) {
 		if len(flags) > 0 {
 			flags = append(flags, "-O0")
@@ -80,7 +68,8 @@ func compiled(t *testing.T, python, dir, headers string, flags ...string) string
 	args := append([]string{
 		"-std=c11", testkit.Level(), "-fPIC", "-shared", "-fvisibility=hidden", "-Wall", "-Wextra", "-Werror",
 		"-DPy_LIMITED_API=0x030B0000",
-		"-I" + headers, "-I" + include(t, python), "-o", filepath.Join(dir, "clients.abi3.so"), "module/clients.c",
+		"-I" + headers, "-I" + testtool.RequireHeaders(t, python), "-o", filepath.Join(dir, "clients.abi3.so"),
+		"module/clients.c",
 	}, flags...)
 	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), args...)
 	return dir
@@ -102,7 +91,7 @@ func withNanobind(t *testing.T, python, modules string) string {
 	nanobind := strings.TrimSpace(string(out))
 	return modules + string(filepath.ListSeparator) + testkit.Built(t, "nanobind", func(dir string) {
 		testkit.Run(t, gxx, "-std=c++17", testkit.Level(), "-fPIC", "-shared", "-fvisibility=hidden", "-DNDEBUG",
-			"-I"+include(t, python), "-I"+filepath.Join(nanobind, "include"),
+			"-I"+testtool.RequireHeaders(t, python), "-I"+filepath.Join(nanobind, "include"),
 			"-I"+filepath.Join(nanobind, "ext", "robin_map", "include"),
 			"module/nanobind.cpp", filepath.Join(nanobind, "src", "nb_combined.cpp"),
 			"-o", filepath.Join(dir, "withnanobind.so"))

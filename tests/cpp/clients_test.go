@@ -18,15 +18,9 @@ import (
 func module(t *testing.T, python string, more ...string) (dir string) {
 	t.Helper()
 	testtool.Require(t, gcc.program, gcc.debian)
-	printed, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_path('include'))").Output()
-	require.NoError(t, err)
-	include := strings.TrimSpace(string(printed))
-	if _, err := os.Stat(filepath.Join(include, "Python.h")); err != nil {
-		t.Skip("needs Python.h: apt-get install python3-dev")
-	}
 	dir = t.TempDir()
 	args := flags([]string{"-std=c++17", "-O1", "-shared", "-fPIC", "-o", filepath.Join(dir, "cppx.so"),
-		"testdata/module.cpp", "-isystem", include},
+		"testdata/module.cpp", "-isystem", testtool.RequireHeaders(t, python)},
 		gen(t), strict, []string{"-Wno-missing-field-initializers"}, more)
 	out, err := exec.Command(gcc.program, args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -34,12 +34,7 @@ func linkedBackend(t testing.TB) string {
 func extensions(t testing.TB, headers, dir string, flags ...string) {
 	t.Helper()
 	python, gcc := testtool.RequirePython(t), testtool.Require(t, "gcc", "gcc")
-	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	require.NoError(t, err)
-	include := strings.TrimSpace(string(out))
-	if _, missing := os.Stat(filepath.Join(include, "Python.h")); missing != nil {
-		t.Skip("needs Python.h: apt-get install python3-dev")
-	}
+	include := testtool.RequireHeaders(t, python)
 	for _, name := range []string{"checked", "untrusted"} {
 		testkit.Run(t, gcc, append([]string{"-std=c11", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden",
 			"-DPy_LIMITED_API=0x030B0000", "-I", headers, "-isystem", include, "-o", filepath.Join(dir, name+".abi3.so"),

@@ -66,10 +66,7 @@ func unit(t *testing.T, dir string) string {
 // environment is the environment for a build with Python headers.
 func environment(t *testing.T, flags ...string) []string {
 	t.Helper()
-	headers, err := exec.Command(testtool.RequirePython(t), "-c",
-		"import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	require.NoError(t, err)
-	all := append([]string{testkit.Level(), "-isystem", strings.TrimSpace(string(headers))}, flags...)
+	all := append([]string{testkit.Level(), "-isystem", testtool.RequireHeaders(t, testtool.RequirePython(t))}, flags...)
 	return []string{"CGO_CFLAGS=" + strings.Join(all, " "), "GOWORK=off", "GOFLAGS=-trimpath"}
 }
 
@@ -187,9 +184,8 @@ func TestTVMFFIReplacesTheHandler(t *testing.T) {
 	if !testtool.Has(python, "tvm_ffi") {
 		t.Skip("needs tvm-ffi: make setup")
 	}
-	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['purelib'])").Output()
-	require.NoError(t, err)
-	text, err := os.ReadFile(filepath.Join(strings.TrimSpace(string(out)), "tvm_ffi/src/ffi/backtrace.cc"))
+	text, err := os.ReadFile(filepath.Join(testtool.RequirePackage(t, python, "tvm_ffi", "make setup"),
+		"src/ffi/backtrace.cc"))
 	require.NoError(t, err)
 	assert.Contains(t, string(text), "__attribute__((constructor)) void TVMFFIInstallSignalHandler() {\n"+
 		"  // this may override already installed signal handlers\n  std::signal(SIGSEGV, TVMFFISegFaultHandler);\n")

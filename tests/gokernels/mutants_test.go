@@ -2,7 +2,6 @@ package gokernels
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -63,7 +62,7 @@ var inArgs = map[string]mutant.Mutant{
 func TestMistakesInTrampolinesAreSeen(t *testing.T) {
 	tier.OnlyNightly(t)
 	slow(t)
-	if exec.Command(testtool.RequirePython(t), "-c", "import tvm_ffi").Run() != nil {
+	if !testtool.Has(testtool.RequirePython(t), "tvm_ffi") {
 		t.Skip("needs tvm-ffi: make setup")
 	}
 	for name, rows := range map[string]map[string]mutant.Mutant{"hosts": inHosts, "args": inArgs} {

@@ -69,9 +69,7 @@ func TestALibraryIsLinkedForWindows(t *testing.T) {
 // libraries and Python. It is not run.
 func TestALibraryIsLinkedForMacOS(t *testing.T) {
 	tier.OnlyNightly(t)
-	headers, err := exec.Command(testtool.RequirePython(t), "-c",
-		"import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	require.NoError(t, err)
+	headers := testtool.RequireHeaders(t, testtool.RequirePython(t))
 	config, err := filepath.Abs("../callers/testdata/systems/python_config.h")
 	require.NoError(t, err)
 	dir := forSystem(t, "python: {module: _kernels}, torchshim: {module: _kernels}, jax: {module: _kernels}, "+
@@ -79,7 +77,7 @@ func TestALibraryIsLinkedForMacOS(t *testing.T) {
 	for _, arch := range []string{"arm64", "amd64"} {
 		link(t, dir, arch+".dylib", "GOOS=darwin", "GOARCH="+arch, "CC="+testtool.RequireMacCompiler(t, arch),
 			"CGO_CFLAGS=-O1 -Wall -Wextra -Werror -Wno-unused-parameter -fexceptions -include "+config+" -isystem "+
-				strings.TrimSpace(string(headers)), "CGO_LDFLAGS=-Wl,-undefined,dynamic_lookup")
+				headers, "CGO_LDFLAGS=-Wl,-undefined,dynamic_lookup")
 		libraries, anywhere := testtool.MacImports(t, filepath.Join(dir, arch+".dylib"))
 		assert.ElementsMatch(t, []string{"/usr/lib/libSystem.B.dylib", "/usr/lib/libresolv.9.dylib"},
 			slices.DeleteFunc(libraries, func(name string) bool { return strings.Contains(name, "CoreFoundation") }))

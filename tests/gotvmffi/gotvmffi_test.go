@@ -32,12 +32,8 @@ func prepare(t *testing.T) module {
 		t.Skip("builds programs with cgo for some seconds, and -short was given")
 	}
 	python := testtool.RequirePython(t)
-	out, err := exec.Command(python, "-c", "import tvm_ffi; print(tvm_ffi.__path__[0])").Output()
-	if err != nil {
-		t.Skip("needs apache-tvm-ffi: make setup")
-	}
 	m := module{dir: t.TempDir()}
-	host := filepath.Join(strings.TrimSpace(string(out)), "lib")
+	host := filepath.Join(testtool.RequirePackage(t, python, "tvm_ffi", "make setup"), "lib")
 	m.env = []string{"PLAIN=" + filepath.Join(m.dir, "plain.so"), "RUNTIME=" + filepath.Join(host, "libtvm_ffi.so"),
 		"ODD=" + filepath.Join(m.dir, "odd.so"), "TESTING=" + filepath.Join(host, "libtvm_ffi_testing.so")}
 	m.generate(t)
@@ -156,18 +152,15 @@ func preloaded(t *testing.T, flag string) string {
 func TestTVM(t *testing.T) {
 	m := prepare(t)
 	python := filepath.Join(golden.Root(t), ".cache/tvm/bin/python")
-	const requested = "import tvm, tvm_ffi; print(tvm.__path__[0], tvm_ffi.__path__[0])"
-	out, err := exec.Command(python, "-c", requested).Output()
-	if err != nil {
-		t.Skip("needs the wheels of tests/requirements-tvm.txt: make setup")
-	}
-	found, folder := strings.Fields(string(out)), t.TempDir()
+	const installation = "make setup, which installs the wheels of tests/requirements-tvm.txt"
+	tvm, folder := testtool.RequirePackage(t, python, "tvm", installation), t.TempDir()
+	host := testtool.RequirePackage(t, python, "tvm_ffi", installation)
 	printed, err := exec.Command(python, "testdata/compile_with_tvm.py", folder).CombinedOutput()
 	require.NoError(t, err, "%s", printed)
 	cmd := exec.Command(m.build(t, ""), "-test.v", "-test.run=TestTVM|TestForeignWheel")
-	cmd.Env = append(append(os.Environ(), m.env...), "TVM="+folder, "RUNTIME="+found[1]+"/lib/libtvm_ffi.so",
-		"TVM_RUNTIME="+found[0]+"/lib/libtvm_runtime.so",
-		"XGRAMMAR="+filepath.Dir(found[0])+"/xgrammar/libxgrammar_bindings.so")
+	cmd.Env = append(append(os.Environ(), m.env...), "TVM="+folder, "RUNTIME="+host+"/lib/libtvm_ffi.so",
+		"TVM_RUNTIME="+tvm+"/lib/libtvm_runtime.so",
+		"XGRAMMAR="+filepath.Dir(tvm)+"/xgrammar/libxgrammar_bindings.so")
 	printed, err = cmd.CombinedOutput()
 	require.NoError(t, err, "%s", printed)
 	assert.Contains(t, string(printed), "PASS: TestForeignWheel")

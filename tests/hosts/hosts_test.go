@@ -105,9 +105,7 @@ func installed(t *testing.T, h *hosts.Host) (folder, version string) {
 // pythonHeaders returns the folder of Python's own headers, which NumPy's include.
 func pythonHeaders(t *testing.T) string {
 	t.Helper()
-	out, err := exec.Command(testtool.RequirePython(t), "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	require.NoError(t, err)
-	return strings.TrimSpace(string(out))
+	return testtool.RequireHeaders(t, testtool.RequirePython(t))
 }
 
 // module returns the folder of a Go module, in the version of the description.

@@ -33,12 +33,10 @@ func prepare(t *testing.T) builder {
 		t.Skip("runs JAX for a minute, and -short was given")
 	}
 	b := builder{python: testtool.RequirePython(t), gcc: testtool.RequireCompiler(t, "gcc", "gcc"), dir: t.TempDir()}
-	out, err := exec.Command(b.python, "-c",
-		"import jaxlib, flatbuffers, sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	if err != nil {
+	if !testtool.Has(b.python, "jax", "jaxlib", "flatbuffers") {
 		t.Skip("needs jax and flatbuffers: pip install -r tests/requirements-frameworks.txt")
 	}
-	b.headers = strings.TrimSpace(string(out))
+	b.headers = testtool.RequireHeaders(t, b.python)
 	testkit.Generate(t, "testdata/dlpackgen.yaml", b.dir)
 	return b
 }

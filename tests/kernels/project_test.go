@@ -24,6 +24,8 @@ func projectOf(t *testing.T, name string) (program, project string) {
 	dir := t.TempDir()
 	program = filepath.Join(dir, "dlpackgen")
 	commands(t, "../..", []string{"go", "build", "-o", program, "./cmd/dlpackgen"})
+	testtool.AddUnoptimized(t, dir)
+	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	commands(t, dir, []string{program, "init", "--project", name})
 	return program, filepath.Join(dir, name)
 }
@@ -35,7 +37,7 @@ func commands(t *testing.T, dir string, all ...[]string) string {
 	for _, argv := range all {
 		cmd := exec.Command(argv[0], argv[1:]...)
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "CFLAGS=-O0") // setuptools would take seconds to optimize
+		cmd.Env = append(os.Environ(), "CC=cc")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%v\n%s", argv, out)
 		printed.Write(out)

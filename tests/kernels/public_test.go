@@ -99,16 +99,11 @@ func TestPublicKernelsInGo(t *testing.T) {
 func TestPublicKernelsInTorch(t *testing.T) {
 	tier.OnlyNightly(t)
 	python := testtool.RequirePython(t)
-	if !testtool.Has(python, "torch") {
-		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
-	}
-	folders, err := exec.Command(python, "-c", "import sysconfig, torch; print(torch.__path__[0] + '/include', "+
-		"sysconfig.get_path('include'))").Output()
-	require.NoError(t, err)
+	torch := testtool.RequirePackage(t, python, "torch", "pip install -r tests/requirements-frameworks.txt")
 	dir := t.TempDir()
 	testkit.Generate(t, publicFolder+"/kernels.yaml", dir)
 	args := append(cppIncludes(dir), "-std=c++20", "-O0", "-fsyntax-only")
-	for _, folder := range strings.Fields(string(folders)) {
+	for _, folder := range []string{torch + "/include", testtool.RequireHeaders(t, python)} {
 		args = append(args, "-isystem", folder)
 	}
 	source := filepath.Join(dir, "cpp/dlpackgen_torch/described_kernels.cpp")

@@ -30,10 +30,8 @@ func moduleOf(t *testing.T, python, dir, author string, flags ...string) string 
 	stub, err := os.ReadFile(filepath.Join(dir, "python/_kernels.pyi"))
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(home, "tried/_kernels.pyi"), stub, 0o600))
-	headers, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	require.NoError(t, err)
 	args := append([]string{"-std=c11", testkit.Level(), "-g", "-fPIC", "-shared", "-DPy_LIMITED_API=0x030B0000",
-		"-I" + dir + "/c", "-I" + dir + "/python", "-I" + dir + "/kernels", "-isystem", strings.TrimSpace(string(headers)),
+		"-I" + dir + "/c", "-I" + dir + "/python", "-I" + dir + "/kernels", "-isystem", testtool.RequireHeaders(t, python),
 		"-o", filepath.Join(home, "tried/_kernels.abi3.so")}, flags...)
 	args = append(args, dir+"/python/_kernels.c", dir+"/kernels/kernels.c", author, "-pthread")
 	out, err := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), args...).CombinedOutput()

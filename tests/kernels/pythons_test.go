@@ -67,10 +67,8 @@ func freeThreaded(t *testing.T, python, dir string) string {
 func exampleModule(t *testing.T, python, dir, suffix string, flags ...string) string {
 	t.Helper()
 	home := t.TempDir()
-	headers, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	require.NoError(t, err)
 	args := append([]string{"-std=c11", testkit.Level(), "-fPIC", "-shared", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
-		"-isystem", strings.TrimSpace(string(headers)), "-o", filepath.Join(home, "_kernels"+suffix)}, flags...)
+		"-isystem", testtool.RequireHeaders(t, python), "-o", filepath.Join(home, "_kernels"+suffix)}, flags...)
 	for _, folder := range []string{"c", "kernels", "python"} {
 		args = append(args, "-I"+filepath.Join(dir, "generated", folder))
 	}

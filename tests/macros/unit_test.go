@@ -126,14 +126,7 @@ func (u unit) compile(t *testing.T, defined ...string) (string, error) {
 // pythonFlags are the flags for Python headers; empty without them.
 func pythonFlags(t *testing.T) []string {
 	t.Helper()
-	query := "import sysconfig; print(sysconfig.get_path('include'))"
-	out, err := exec.Command(testtool.RequirePython(t), "-c", query).Output()
-	require.NoError(t, err)
-	include := strings.TrimSpace(string(out))
-	if !exists(filepath.Join(include, "Python.h")) {
-		t.Skip("needs Python.h: apt-get install python3-dev")
-	}
-	return []string{"-isystem", include}
+	return []string{"-isystem", testtool.RequireHeaders(t, testtool.RequirePython(t))}
 }
 
 // languages are the flags of each language of a header.

@@ -33,11 +33,9 @@ func prepare(t *testing.T) builder {
 	if !testtool.Has(python, "onnxruntime", "numpy") {
 		t.Skip("needs onnxruntime and numpy: make setup")
 	}
-	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	require.NoError(t, err)
 	author, err := filepath.Abs("testdata/author.c")
 	require.NoError(t, err)
-	b := builder{python, strings.TrimSpace(string(out)), author, t.TempDir()}
+	b := builder{python, testtool.RequireHeaders(t, python), author, t.TempDir()}
 	testkit.Generate(t, "testdata/dlpackgen.yaml", b.dir)
 	require.NoError(t, os.Mkdir(filepath.Join(b.dir, "tried"), 0o700))
 	return b

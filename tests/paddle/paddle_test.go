@@ -37,9 +37,7 @@ func prepare(t *testing.T) builder {
 	if !testtool.Has(b.python, "paddle") {
 		t.Skip("needs paddle: pip install -r tests/requirements-frameworks.txt")
 	}
-	out, err := exec.Command(b.python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	require.NoError(t, err)
-	b.headers = strings.TrimSpace(string(out))
+	b.headers = testtool.RequireHeaders(t, b.python)
 	generate(t, b.dir)
 	return b
 }

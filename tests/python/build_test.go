@@ -32,17 +32,6 @@ const inlined = "-DBEGIN=dlpackgen_call_begin_inline"
 // generated is the folder with the headers.
 func generated(t *testing.T) string { return filepath.Join(golden.Root(t), "gen", "c") }
 
-// include returns the folder of a Python's headers, or skips the test.
-func include(t *testing.T, python string) string {
-	t.Helper()
-	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	dir := strings.TrimSpace(string(out))
-	if _, missing := os.Stat(filepath.Join(dir, "Python.h")); err != nil || missing != nil {
-		t.Skipf("needs Python.h for %s: apt-get install python3-dev", python)
-	}
-	return dir
-}
-
 // builder builds one extension module.
 type builder struct {
 	python, compiler string
@@ -63,7 +52,7 @@ func newBuilder(t *testing.T) builder {
 func (b builder) build(t *testing.T, dir, name string, sources ...string) {
 	t.Helper()
 	args := append([]string{"-shared", "-fPIC", "-fvisibility=hidden", "-I", b.headers, "-isystem",
-		include(t, b.python),
+		testtool.RequireHeaders(t, b.python),
 		"-o", filepath.Join(dir, name+b.suffix)}, b.flags...)
 	out, err := exec.Command(b.compiler, append(args, sources...)...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -91,7 +80,7 @@ func run(m *testing.M) int {
 func modules(t *testing.T) string {
 	t.Helper()
 	b := newBuilder(t)
-	include(t, b.python)
+	testtool.RequireHeaders(t, b.python)
 	buildOnce.Do(func() {
 		b.build(t, library, "checked", "module/checked.c")
 		b.build(t, library, "untrusted", "module/untrusted.c")
@@ -102,7 +91,7 @@ func modules(t *testing.T) string {
 
 // Without warnings, as C and as C++, as a separate file and inside a module.
 func TestTheCIsClean(t *testing.T) {
-	headers := include(t, testtool.RequirePython(t))
+	headers := testtool.RequireHeaders(t, testtool.RequirePython(t))
 	for _, test := range []struct{ compiler, debian, language, standard string }{
 		{"gcc", "gcc", "c", "c11"}, {"g++", "g++", "c++", "c++17"}, {"clang-16", "clang-16", "c", "c11"},
 		{"clang-16", "clang-16", "c++", "c++17"},
@@ -138,7 +127,7 @@ func TestAModuleIsClean(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles for some seconds, and -short was given")
 	}
-	headers := include(t, testtool.RequirePython(t))
+	headers := testtool.RequireHeaders(t, testtool.RequirePython(t))
 	for _, test := range []struct{ compiler, debian, language, standard string }{
 		{"g++", "g++", "c++", "c++17"}, {"clang-16", "clang-16", "c", "c11"}, {"clang-16", "clang-16", "c++", "c++17"},
 	} {

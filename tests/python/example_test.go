@@ -18,7 +18,7 @@ import (
 // tensors.
 func TestTheExample(t *testing.T) {
 	python := testtool.RequirePython(t)
-	include(t, python)
+	testtool.RequireHeaders(t, python)
 	if testing.Short() {
 		t.Skip("loads large frameworks, and -short was given")
 	}

@@ -130,11 +130,10 @@ func requireTools(t *testing.T, page []fence) (python string) {
 	return python
 }
 
-// asks is a pip without a network: it installs a folder, and finds existing packages. Setuptools
-// would take seconds to optimize.
+// asks is a pip without a network: it installs a folder, and finds existing packages.
 const asks = `#!/bin/sh
 set -e
-export CC=cc CFLAGS=-O0
+export CC=cc
 test "$1" = install
 shift
 for what in "$@"; do

@@ -17,7 +17,6 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
-	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 func page(t *testing.T, name string) string {
@@ -51,28 +50,8 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return dir, &buildError{string(out), err}
 	}
-	return dir, doNotOptimize(dir)
+	return dir, nil
 })
-
-// doNotOptimize adds compilers that ignore the levels of the pages' commands, which cost more time
-// than what is compiled takes to run. The go command does not use them, since its cache depends on
-// the compiler.
-func doNotOptimize(dir string) error {
-	if tier.IsNightly() {
-		return nil
-	}
-	for _, name := range []string{"cc", "g++"} {
-		path, err := exec.LookPath(name)
-		if err != nil {
-			continue // a page that needs it is skipped
-		}
-		text := "#!/bin/sh\nexec '" + path + "' \"$@\" -O0\n"
-		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o700); err != nil { //nolint:gosec // a program
-			return err
-		}
-	}
-	return nil
-}
 
 type buildError struct {
 	printed string
@@ -99,6 +78,7 @@ func newProject(t *testing.T, files map[string]string) *project {
 	t.Helper()
 	bin, err := built()
 	require.NoError(t, err)
+	testtool.AddUnoptimized(t, bin)
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
 	p := &project{dir: t.TempDir(), env: os.Environ()}
 	for name, text := range files {

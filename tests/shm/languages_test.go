@@ -33,11 +33,9 @@ func golang(t *testing.T, flags ...string) string {
 func python(t *testing.T) []string {
 	t.Helper()
 	interpreter, gcc, dir := testtool.RequirePython(t), testtool.RequireCompiler(t, "gcc", "gcc"), t.TempDir()
-	out, err := exec.Command(interpreter, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	require.NoError(t, err)
 	testkit.Run(t, gcc, "-std=c11", "-O1", "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
 		"-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
-		"-I", strings.TrimSpace(string(out)), "-I", filepath.Join(golden.Root(t), "gen", "c"), "-I", backend(t),
+		"-I", testtool.RequireHeaders(t, interpreter), "-I", filepath.Join(golden.Root(t), "gen", "c"), "-I", backend(t),
 		"-o", filepath.Join(dir, "dlpackgen_shm.abi3.so"),
 		filepath.Join(backend(t), "python", "dlpackgen_shm_module.c"),
 		filepath.Join(backend(t), "dlpackgen_shm.c"))

@@ -31,16 +31,18 @@ type torches struct {
 	Major    int
 	Minor    int
 	Patch    int
-	CxxABI   bool   // of the standard library
 	Suffix   string // of extension modules
 	Standard string // the minimum C++ version of its headers
 }
 
+// askTorch does not import torch, which takes seconds.
 const askTorch = `
-import json, re, sysconfig, torch
-major, minor, patch = map(int, re.match(r"(\d+)\.(\d+)\.(\d+)", torch.__version__).groups())
-print(json.dumps({"Root": torch.__path__[0], "Include": sysconfig.get_path("include"), "Major": major, "Minor": minor, "Patch": patch,
-    "CxxABI": torch.compiled_with_cxx11_abi(), "Suffix": sysconfig.get_config_var("EXT_SUFFIX"),
+import importlib.metadata, importlib.util, json, re, sysconfig
+version = importlib.metadata.version("torch")
+major, minor, patch = map(int, re.match(r"(\d+)\.(\d+)\.(\d+)", version).groups())
+root = importlib.util.find_spec("torch").submodule_search_locations[0]
+print(json.dumps({"Root": root, "Include": sysconfig.get_path("include"), "Major": major, "Minor": minor,
+    "Patch": patch, "Suffix": sysconfig.get_config_var("EXT_SUFFIX"),
     "Standard": "c++20" if minor >= 15 else "c++17"}))`
 
 // environment finds torch and its headers, or skips the test.
@@ -52,7 +54,7 @@ func environment(t *testing.T) torches {
 	return torchOf(t, testtool.RequirePython(t))
 }
 
-// requested caches the information of each Python, which takes seconds to import torch.
+// requested caches the information of each Python.
 var requested sync.Map
 
 // torchOf finds the torch of a Python, or skips the test.
@@ -62,7 +64,7 @@ func torchOf(t *testing.T, python string) torches {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
 	query, _ := requested.LoadOrStore(python, sync.OnceValues(func() ([]byte, error) {
-		return exec.Command(python, "-W", "ignore", "-c", askTorch).Output()
+		return exec.Command(python, "-c", askTorch).Output()
 	}))
 	out, err := query.(func() ([]byte, error))()
 	require.NoError(t, err)
@@ -79,8 +81,7 @@ func (to torches) name() string { return fmt.Sprintf("_torch_%d_%d_%d", to.Major
 
 // flags are the flags of every compilation with torch; headers contains dlpackgen_torch.
 func (to torches) flags(headers ...string) []string {
-	args := []string{"-std=" + to.Standard, "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow", "-Werror",
-		fmt.Sprintf("-D_GLIBCXX_USE_CXX11_ABI=%d", map[bool]int{true: 1}[to.CxxABI])}
+	args := []string{"-std=" + to.Standard, "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow", "-Werror"}
 	for _, folder := range headers {
 		args = append(args, "-I"+folder)
 	}

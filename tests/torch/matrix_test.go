@@ -21,10 +21,8 @@ func nanobind(t *testing.T, to torches, dir string) {
 	if !testtool.Has(to.Python, "nanobind", "jax", "paddle", "ml_dtypes", "tvm_ffi") {
 		t.Skip("needs jax, paddle, ml_dtypes, tvm-ffi and nanobind: pip install -r tests/requirements-frameworks.txt")
 	}
-	out, err := exec.Command(to.Python, "-c", "import nanobind; print(nanobind.__path__[0])").Output()
-	require.NoError(t, err)
-	root := strings.TrimSpace(string(out))
-	out, err = exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", "-O1", "-fPIC", "-shared",
+	root := testtool.RequirePackage(t, to.Python, "nanobind", "make setup")
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", "-O1", "-fPIC", "-shared",
 		"-fvisibility=hidden", "-DNDEBUG", "-I"+to.Include,
 		"-I"+filepath.Join(root, "include"), "-I"+filepath.Join(root, "ext", "robin_map", "include"),
 		"../clients/module/nanobind.cpp",

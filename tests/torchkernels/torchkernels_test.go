@@ -35,14 +35,8 @@ func prepare(t *testing.T) builder {
 		t.Skip("compiles against libtorch for a minute, and -short was given")
 	}
 	python := testtool.RequirePython(t)
-	out, err := exec.Command(python, "-c",
-		"import sysconfig, importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0]); "+
-			"print(sysconfig.get_paths()['include'])").Output()
-	if err != nil {
-		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
-	}
-	lines := strings.Fields(string(out))
-	b := builder{python: python, torch: lines[0], headers: lines[1], dir: t.TempDir(),
+	torch := testtool.RequirePackage(t, python, "torch", "pip install -r tests/requirements-frameworks.txt")
+	b := builder{python: python, torch: torch, headers: testtool.RequireHeaders(t, python), dir: t.TempDir(),
 		gcc: testtool.RequireCompiler(t, "gcc", "gcc"), gxx: testtool.RequireCompiler(t, "g++", "g++")}
 	testkit.Generate(t, "testdata/dlpackgen.yaml", b.dir)
 	return b

@@ -48,14 +48,8 @@ func torch(t *testing.T) places {
 		t.Skip("compiles against libtorch for half a minute, and -short was given")
 	}
 	python := testtool.RequirePython(t)
-	out, err := exec.Command(python, "-c",
-		"import sysconfig, importlib.util as u; print(u.find_spec('torch').submodule_search_locations[0]); "+
-			"print(sysconfig.get_paths()['include'])").Output()
-	if err != nil {
-		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
-	}
-	lines := strings.Fields(string(out))
-	return places{python, lines[0], lines[1], testtool.RequireCompiler(t, "gcc", "gcc"),
+	torch := testtool.RequirePackage(t, python, "torch", "pip install -r tests/requirements-frameworks.txt")
+	return places{python, torch, testtool.RequireHeaders(t, python), testtool.RequireCompiler(t, "gcc", "gcc"),
 		testtool.RequireCompiler(t, "g++", "g++")}
 }
 

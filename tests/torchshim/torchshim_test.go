@@ -36,13 +36,10 @@ type builder struct{ python, headers, gcc, dir string }
 func prepare(t *testing.T) builder {
 	t.Helper()
 	python := testtool.RequirePython(t)
-	out, err := exec.Command(python, "-c",
-		"import sysconfig, importlib.util as u; print(sysconfig.get_paths()['include']); print(u.find_spec('torch'))").
-		Output()
-	if err != nil || strings.Contains(string(out), "None") {
+	if !testtool.Has(python, "torch") {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
-	b := builder{python, strings.Fields(string(out))[0], testtool.RequireCompiler(t, "gcc", "gcc"), t.TempDir()}
+	b := builder{python, testtool.RequireHeaders(t, python), testtool.RequireCompiler(t, "gcc", "gcc"), t.TempDir()}
 	testkit.Generate(t, data+"dlpackgen.yaml", b.dir)
 	return b
 }

@@ -34,9 +34,7 @@ func prepare(t *testing.T) builder {
 	if !testtool.Has(python, "tvm_ffi", "numpy") {
 		t.Skip("needs apache-tvm-ffi and numpy: make setup")
 	}
-	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	require.NoError(t, err)
-	b := builder{python, strings.TrimSpace(string(out)), t.TempDir()}
+	b := builder{python, testtool.RequireHeaders(t, python), t.TempDir()}
 	testkit.Generate(t, "testdata/dlpackgen.yaml", b.dir)
 	require.NoError(t, os.Mkdir(filepath.Join(b.dir, "tried"), 0o700))
 	return b
@@ -154,9 +152,7 @@ var streamMistakes = []mutation.Mutant{
 // receive the environment's stream.
 func TestCpp(t *testing.T) {
 	b := prepare(t)
-	out, err := exec.Command(b.python, "-c", "import tvm_ffi; print(tvm_ffi.__path__[0])").Output()
-	require.NoError(t, err)
-	host := strings.TrimSpace(string(out))
+	host := testtool.RequirePackage(t, b.python, "tvm_ffi", "make setup")
 	caller, err := filepath.Abs("testdata/caller.cpp")
 	require.NoError(t, err)
 	b.run(t, testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", "-isystem", host+"/include", "-o", "caller", caller,

@@ -30,13 +30,12 @@ func prepare(t *testing.T) builder {
 		t.Skip("builds libraries for some seconds, and -short was given")
 	}
 	python := testtool.RequirePython(t)
-	out, err := exec.Command(python, "-c", "import numpy, sysconfig; print(sysconfig.get_paths()['include'])").Output()
-	if err != nil {
+	if !testtool.Has(python, "numpy") {
 		t.Skip("needs numpy: make setup")
 	}
 	author, err := filepath.Abs("testdata/author.c")
 	require.NoError(t, err)
-	b := builder{python, strings.TrimSpace(string(out)), author, t.TempDir()}
+	b := builder{python, testtool.RequireHeaders(t, python), author, t.TempDir()}
 	testkit.Generate(t, "testdata/dlpackgen.yaml", b.dir)
 	require.NoError(t, os.Mkdir(filepath.Join(b.dir, "tried"), 0o700))
 	return b
