@@ -73,7 +73,7 @@ def test_many_rounds_without_a_leak():
     no_leak(lambda: gopy.sum(x))
     no_leak(lambda: gopy.forward(x))
     t = gopy.counting(2, 3, 0)
-    no_leak(lambda: jnp.from_dlpack(t))
+    no_leak(lambda: jnp.from_dlpack(t), 20_000)  # JAX takes 0.1 ms for each
     del t
     equal(outstanding(), 0)
 
