@@ -23,7 +23,7 @@ type (
 	ManagedPointer = device.ManagedPointer
 	// StreamSource points to a dlpackgen_stream_source in C memory.
 	StreamSource = device.StreamSource
-	// Allocation is a request for an allocation.
+	// Allocation describes an allocation.
 	Allocation = device.Allocation
 	// Stream is a stream of a device.
 	Stream = device.Stream

@@ -1504,14 +1504,14 @@ struct usm_memory {
 
 static const struct usm_memory usm_unknown = {USM_UNKNOWN, -1, 0, NULL, 0};
 
-/* The functions of an implementation. Each returns a code, except usm_quick, which returns whether
- * it has filled the result for device memory, without an error. */
+/* The functions of an implementation. Each returns a code, except usm_query_device_memory, which
+ * returns whether it has filled the result for device memory, without an error. */
 static int usm_ready(dlpackgen_backend_error* error);
 static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* error);
-static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
-                    dlpackgen_backend_error* error);
+static int usm_query_memory(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
+                            dlpackgen_backend_error* error);
 
-static int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info);
+static int usm_query_device_memory(const void* pointer, dlpackgen_pointer_attributes* info);
 
 /* Rejects memory that the host can access, like torch. */
 static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int all_kinds,
@@ -1522,7 +1522,7 @@ static int usm_check_kind(const char* what, const void* pointer, const struct us
                      "allocate device memory, or use the table that accepts every kind");
 }
 
-static void usm_tell(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
+static void usm_return_attributes(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
   const DLDevice known = {(DLDeviceType)BACKEND_device, memory->id}, cpu = {kDLCPU, 0};
   device_return_attributes(memory->kind ? known : cpu, memory->kind ? memory->ordinal : -1, memory->base, memory->size,
                            info);
@@ -1534,20 +1534,20 @@ static int usm_info(const void* pointer, int all_kinds, dlpackgen_pointer_attrib
   int code = usm_ready(error);
   if (!code) code = device_check_pointer(pointer, info, error);
   if (code) return code;
-  code = usm_look("pointer_attributes: the memory", pointer, 0, &memory, error);
+  code = usm_query_memory("pointer_attributes: the memory", pointer, 0, &memory, error);
   if (!code) code = usm_check_kind("pointer_attributes: the memory", pointer, &memory, all_kinds, error);
-  if (!code) usm_tell(&memory, info);
+  if (!code) usm_return_attributes(&memory, info);
   return code;
 }
 
 static int usm_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
                                   dlpackgen_backend_error* error) {
-  return usm_quick(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 0, info, error);
+  return usm_query_device_memory(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 0, info, error);
 }
 
 static int usm_pointer_attributes_all(const void* pointer, dlpackgen_pointer_attributes* info,
                                       dlpackgen_backend_error* error) {
-  return usm_quick(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 1, info, error);
+  return usm_query_device_memory(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 1, info, error);
 }
 
 /* Compares the driver's information with the declared device of a tensor. Host memory belongs to no
@@ -1569,7 +1569,7 @@ static int usm_check_owner(const char* what, const DLTensor* t, int all_kinds, s
                            dlpackgen_backend_error* error) {
   const char* start = (const char*)t->data + t->byte_offset;
   int code = usm_check_id(what, t->device.device_id, error);
-  if (!code) code = usm_look(what, start, t->device.device_id, memory, error);
+  if (!code) code = usm_query_memory(what, start, t->device.device_id, memory, error);
   if (!code) code = usm_check_declared(what, start, t->device, memory, error);
   return code ? code : usm_check_kind(what, start, memory, all_kinds, error);
 }
@@ -1594,7 +1594,7 @@ static int usm_check_tensor(const DLTensor* tensor, uint32_t flags, dlpackgen_po
   code = count ? usm_check_owner("check_tensor: the tensor", tensor, flags == DLPACKGEN_USM_ALL_KINDS, &memory, error)
                : usm_check_id("check_tensor", tensor->device.device_id, error);
   if (code || !info) return code;
-  usm_tell(&memory, info);
+  usm_return_attributes(&memory, info);
   if (!count) info->device = tensor->device;
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1832,9 +1832,9 @@ static int device_load(dlpackgen_backend_error* error) {
 
 static inline int usm_ready(dlpackgen_backend_error* error) { return device_ready("Level Zero", error); }
 
-static int usm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+static int usm_probe(dlpackgen_driver_info* info, dlpackgen_backend_error* error) {
   const int code = usm_ready(error);
-  return code ? code : device_return_info(levelzero.version, levelzero.root_count, facts, error);
+  return code ? code : device_return_info(levelzero.version, levelzero.root_count, info, error);
 }
 
 static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
@@ -1980,8 +1980,8 @@ static int levelzero_classify(const char* what, const void* pointer, int32_t pla
 
 /* Queries each driver. Intel's driver also reports memory of other contexts, with the same
  * attributes as memory of the default context. */
-static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
-                    dlpackgen_backend_error* error) {
+static int usm_query_memory(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
+                            dlpackgen_backend_error* error) {
   (void)hint;
   *memory = usm_unknown;
   for (int32_t platform = 0; platform < levelzero.platform_count; platform++) {
@@ -1998,7 +1998,7 @@ static int usm_look(const char* what, const void* pointer, int32_t hint, struct 
 
 /* A fast path, because it runs for each tensor: memory of a device of the first driver. All other
  * memory is queried again on the slow path. */
-static inline int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info) {
+static inline int usm_query_device_memory(const void* pointer, dlpackgen_pointer_attributes* info) {
   struct levelzero_allocation found;
   driver_device owner = NULL;
   void* base;
@@ -2359,7 +2359,7 @@ struct levelzero_block {
 enum { LEVELZERO_ALIGNMENT = 256 };
 
 /* Waits for the events of keep_until. */
-static driver_result levelzero_settle(struct levelzero_block* block) {
+static driver_result levelzero_await_work(struct levelzero_block* block) {
   driver_result result = 0;
   while (block->keeps) {
     struct levelzero_keep* keep = block->keeps;
@@ -2389,7 +2389,7 @@ static int levelzero_release(struct levelzero_block* block, dlpackgen_backend_er
   void* data = block->tensor.dl_tensor.data;
   driver_result result = 0;
   if (data && device_is_ready()) {
-    result = levelzero_settle(block);
+    result = levelzero_await_work(block);
     if (!result) result = levelzero.driver.memory_free(block->platform->context, (const void*)&desc, data);
   }
   levelzero_drop(block);
@@ -2545,7 +2545,7 @@ static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int 
                        "%s declares device type %d; %s copies between %d "
                        "and %d",
                        what, (int)t->device.device_type, BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
-  else code = usm_look(what, side->start, 0, &side->memory, error);
+  else code = usm_query_memory(what, side->start, 0, &side->memory, error);
   if (code) return code;
   const struct usm_memory* m = &side->memory;
   if (t->device.device_type == kDLCPU && m->kind == USM_DEVICE)

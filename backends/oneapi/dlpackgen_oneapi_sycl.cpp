@@ -1251,14 +1251,14 @@ struct usm_memory {
 
 static const struct usm_memory usm_unknown = {USM_UNKNOWN, -1, 0, NULL, 0};
 
-/* The functions of an implementation. Each returns a code, except usm_quick, which returns whether
- * it has filled the result for device memory, without an error. */
+/* The functions of an implementation. Each returns a code, except usm_query_device_memory, which
+ * returns whether it has filled the result for device memory, without an error. */
 static int usm_ready(dlpackgen_backend_error* error);
 static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* error);
-static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
-                    dlpackgen_backend_error* error);
+static int usm_query_memory(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
+                            dlpackgen_backend_error* error);
 
-static int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info);
+static int usm_query_device_memory(const void* pointer, dlpackgen_pointer_attributes* info);
 
 /* Rejects memory that the host can access, like torch. */
 static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int all_kinds,
@@ -1269,7 +1269,7 @@ static int usm_check_kind(const char* what, const void* pointer, const struct us
                      "allocate device memory, or use the table that accepts every kind");
 }
 
-static void usm_tell(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
+static void usm_return_attributes(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
   const DLDevice known = {(DLDeviceType)BACKEND_device, memory->id}, cpu = {kDLCPU, 0};
   device_return_attributes(memory->kind ? known : cpu, memory->kind ? memory->ordinal : -1, memory->base, memory->size,
                            info);
@@ -1281,20 +1281,20 @@ static int usm_info(const void* pointer, int all_kinds, dlpackgen_pointer_attrib
   int code = usm_ready(error);
   if (!code) code = device_check_pointer(pointer, info, error);
   if (code) return code;
-  code = usm_look("pointer_attributes: the memory", pointer, 0, &memory, error);
+  code = usm_query_memory("pointer_attributes: the memory", pointer, 0, &memory, error);
   if (!code) code = usm_check_kind("pointer_attributes: the memory", pointer, &memory, all_kinds, error);
-  if (!code) usm_tell(&memory, info);
+  if (!code) usm_return_attributes(&memory, info);
   return code;
 }
 
 static int usm_pointer_attributes(const void* pointer, dlpackgen_pointer_attributes* info,
                                   dlpackgen_backend_error* error) {
-  return usm_quick(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 0, info, error);
+  return usm_query_device_memory(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 0, info, error);
 }
 
 static int usm_pointer_attributes_all(const void* pointer, dlpackgen_pointer_attributes* info,
                                       dlpackgen_backend_error* error) {
-  return usm_quick(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 1, info, error);
+  return usm_query_device_memory(pointer, info) ? DLPACKGEN_BACKEND_OK : usm_info(pointer, 1, info, error);
 }
 
 /* Compares the driver's information with the declared device of a tensor. Host memory belongs to no
@@ -1316,7 +1316,7 @@ static int usm_check_owner(const char* what, const DLTensor* t, int all_kinds, s
                            dlpackgen_backend_error* error) {
   const char* start = (const char*)t->data + t->byte_offset;
   int code = usm_check_id(what, t->device.device_id, error);
-  if (!code) code = usm_look(what, start, t->device.device_id, memory, error);
+  if (!code) code = usm_query_memory(what, start, t->device.device_id, memory, error);
   if (!code) code = usm_check_declared(what, start, t->device, memory, error);
   return code ? code : usm_check_kind(what, start, memory, all_kinds, error);
 }
@@ -1341,7 +1341,7 @@ static int usm_check_tensor(const DLTensor* tensor, uint32_t flags, dlpackgen_po
   code = count ? usm_check_owner("check_tensor: the tensor", tensor, flags == DLPACKGEN_USM_ALL_KINDS, &memory, error)
                : usm_check_id("check_tensor", tensor->device.device_id, error);
   if (code || !info) return code;
-  usm_tell(&memory, info);
+  usm_return_attributes(&memory, info);
   if (!count) info->device = tensor->device;
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1518,8 +1518,8 @@ static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* e
 
 // The hint's platform is queried first, then the others, because a hint may be wrong. SYCL does not
 // report the bounds of an allocation.
-static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
-                    dlpackgen_backend_error* error) {
+static int usm_query_memory(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
+                            dlpackgen_backend_error* error) {
   *memory = usm_unknown;
   return guarded(error, what, [&] {
     const int32_t likely = state->roots[hint].first;
@@ -1532,16 +1532,16 @@ static int usm_look(const char* what, const void* pointer, int32_t hint, struct 
   });
 }
 
-static int usm_quick(const void*, dlpackgen_pointer_attributes*) { return 0; }
+static int usm_query_device_memory(const void*, dlpackgen_pointer_attributes*) { return 0; }
 
-static int usm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+static int usm_probe(dlpackgen_driver_info* info, dlpackgen_backend_error* error) {
   const int code = usm_ready(error);
 #if defined(__SYCL_COMPILER_VERSION)
   const int64_t version = __SYCL_COMPILER_VERSION;
 #else
   const int64_t version = SYCL_LANGUAGE_VERSION;
 #endif
-  return code ? code : device_return_info(version, static_cast<int32_t>(state->roots.size()), facts, error);
+  return code ? code : device_return_info(version, static_cast<int32_t>(state->roots.size()), info, error);
 }
 
 static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {
@@ -1814,7 +1814,7 @@ void delete_tensor(DLManagedTensorVersioned* tensor);
 sycl_block* block_of(const DLManagedTensorVersioned* tensor) { return static_cast<sycl_block*>(tensor->manager_ctx); }
 
 // Waits for the work on the memory, which sycl::free does not.
-void settle(sycl_block& block) {
+void await_work(sycl_block& block) {
   bool named = false;
   for (auto& keep : block.keeps) {
     named = named || keep.first == *block.first;
@@ -1846,7 +1846,7 @@ int release(sycl_block* block, dlpackgen_backend_error* error) {
     if (phase.load() != sycl_phase::ready) return abandon(*block), 0;
     stays = put_off(block);
     if (stays) return 0;
-    settle(*block);
+    await_work(*block);
     sycl::free(data, state->roots[block->id].context);
     return 0;
   });
@@ -2004,7 +2004,7 @@ static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int 
                        "%s declares device type %d; %s copies between %d "
                        "and %d",
                        what, (int)t->device.device_type, BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
-  else code = usm_look(what, side->start, 0, &side->memory, error);
+  else code = usm_query_memory(what, side->start, 0, &side->memory, error);
   if (code) return code;
   const struct usm_memory* m = &side->memory;
   if (t->device.device_type == kDLCPU && m->kind == USM_DEVICE)

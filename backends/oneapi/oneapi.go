@@ -14,9 +14,9 @@ package oneapi
 #define TABLE dlp_b1e85bb9_oneapi()
 
 static int go_probe(answer *a) {
-	dlpackgen_driver_info facts = DLPACKGEN_DRIVER_INFO_INIT;
-	const int code = TABLE->probe(&facts, &a->error);
-	a->version = facts.version, a->devices = facts.devices;
+	dlpackgen_driver_info info = DLPACKGEN_DRIVER_INFO_INIT;
+	const int code = TABLE->probe(&info, &a->error);
+	a->version = info.version, a->devices = info.devices;
 	return code;
 }
 
@@ -109,8 +109,8 @@ func Table() unsafe.Pointer { return unsafe.Pointer(C.dlp_b1e85bb9_oneapi()) }
 func Probe() (DriverInfo, error) {
 	a := answers.Get().(*C.answer)
 	code := C.go_probe(a)
-	facts := DriverInfo{Version: int64(a.version), Devices: int(a.devices)}
-	return facts, failure(code, a)
+	info := DriverInfo{Version: int64(a.version), Devices: int(a.devices)}
+	return info, failure(code, a)
 }
 
 // PointerAttributes queries the driver for the owner of the memory at an address. With an error,

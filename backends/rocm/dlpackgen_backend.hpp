@@ -47,9 +47,9 @@ class backend {
   const char* name() const noexcept { return table_->name; }
 
   dlpackgen_driver_info probe() const {
-    dlpackgen_driver_info facts = DLPACKGEN_DRIVER_INFO_INIT;
-    call(table_->probe, &facts);
-    return facts;
+    dlpackgen_driver_info info = DLPACKGEN_DRIVER_INFO_INIT;
+    call(table_->probe, &info);
+    return info;
   }
 
   // The default stream of a device.
@@ -80,9 +80,9 @@ class backend {
   tensor allocate(DLDevice device, DLDataType dtype, const std::vector<int64_t>& shape, void* handle = nullptr,
                   uint64_t flags = 0) const {
     const auto ndim = static_cast<int32_t>(shape.size());
-    const dlpackgen_allocation request{sizeof request, device, dtype, ndim, shape.data(), handle, flags};
+    const dlpackgen_allocation allocation{sizeof allocation, device, dtype, ndim, shape.data(), handle, flags};
     DLManagedTensorVersioned* out = nullptr;
-    call(table_->allocate, &request, &out);
+    call(table_->allocate, &allocation, &out);
     return tensor(out);
   }
 

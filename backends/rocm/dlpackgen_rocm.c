@@ -1582,7 +1582,7 @@ static struct {
 
 /* The functions that differ between drivers; defined below. */
 static void* streams_find(void* library, const struct driver_function* f);
-static void streams_words(driver_result result, const char** name, const char** text);
+static void streams_describe_error(driver_result result, const char** name, const char** text);
 static driver_result streams_begin(void);
 
 /* Reports a result of the driver, preceded by the operation. */
@@ -1597,7 +1597,7 @@ static int streams_fail(dlpackgen_backend_error* error, driver_result result, co
   const struct driver_error* known = device_known(result);
   const char *name = known ? known->name : NULL, *text = known ? known->text : NULL;
   if (known) error->code = known->code;
-  else streams_words(result, &name, &text);
+  else streams_describe_error(result, &name, &text);
   char number[16];
   snprintf(number, sizeof number, "%u", (unsigned)result);
   device_add_result(error, name ? name : "error", number, text);
@@ -1662,9 +1662,9 @@ static inline int streams_called(dlpackgen_backend_error* error) {
   return streams_ready(error);
 }
 
-static int streams_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+static int streams_probe(dlpackgen_driver_info* info, dlpackgen_backend_error* error) {
   const int code = streams_called(error);
-  return code ? code : device_return_info(streams.version, streams.count, facts, error);
+  return code ? code : device_return_info(streams.version, streams.count, info, error);
 }
 
 static int streams_device_count(int32_t* count, dlpackgen_backend_error* error) {
@@ -1677,7 +1677,7 @@ static int streams_device_count(int32_t* count, dlpackgen_backend_error* error) 
 
 static void* streams_find(void* library, const struct driver_function* f) { return device_symbol(library, f->plain); }
 
-static void streams_words(driver_result result, const char** name, const char** text) {
+static void streams_describe_error(driver_result result, const char** name, const char** text) {
   if (streams.driver.error_name) *name = streams.driver.error_name(result);
   if (streams.driver.error_text) *text = streams.driver.error_text(result);
 }
@@ -2050,8 +2050,8 @@ static int streams_goes_on(const char* last, const dlpackgen_pointer_attributes*
 }
 
 /* Queries the driver about a tensor's memory. */
-static int streams_look(const char* what, const DLTensor* t, size_t bytes, struct streams_side* side,
-                        dlpackgen_backend_error* error) {
+static int streams_read_side(const char* what, const DLTensor* t, size_t bytes, struct streams_side* side,
+                             dlpackgen_backend_error* error) {
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   side->start = (const char*)t->data + t->byte_offset;
   int code = streams_pointer_attributes(side->start, &info, error);
@@ -2098,8 +2098,8 @@ static int streams_copy(const DLTensor* to, const DLTensor* from, const dlpackge
   if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
   if (!code) code = streams_check_ordered("copy", stream, error);
   if (code || !bytes) return code;
-  code = streams_look(DEVICE_TEXT_DESTINATION, to, bytes, &target, error);
-  if (!code) code = streams_look(DEVICE_TEXT_SOURCE, from, bytes, &source, error);
+  code = streams_read_side(DEVICE_TEXT_DESTINATION, to, bytes, &target, error);
+  if (!code) code = streams_read_side(DEVICE_TEXT_SOURCE, from, bytes, &source, error);
   if (!code && target.pageable && source.pageable)
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_COPY_ON_HOST, BACKEND_TITLE);
   if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
@@ -2171,7 +2171,7 @@ static int streams_was_reset(int32_t ordinal, int resets) {
 
 /* Makes the stream on which memory is freed wait for all work on the memory. The driver itself
  * waits for the device before it frees plain memory. */
-static int streams_settle(struct streams_block* block, driver_stream own, dlpackgen_backend_error* error) {
+static int streams_await_work(struct streams_block* block, driver_stream own, dlpackgen_backend_error* error) {
   int named = 0, code = DLPACKGEN_BACKEND_OK;
   for (const struct streams_keep* keep = block->keeps; keep; keep = keep->next)
     named |= atomic_load(&keep->recorded) && keep->stream == block->first && keep->ordinal == block->ordinal &&
@@ -2191,7 +2191,7 @@ static int streams_deallocate(struct streams_block* block, dlpackgen_backend_err
   void* data = block->tensor.dl_tensor.data;
   driver_stream own = atomic_load(&streams.devices[block->ordinal].own);
   driver_result result = 0;
-  const int code = streams_settle(block, own, error);
+  const int code = streams_await_work(block, own, error);
   if (code) return code;
   switch (block->kind) {
     case STREAMS_POOL: result = streams.driver.pool_free((driver_address)(uintptr_t)data, own); break;

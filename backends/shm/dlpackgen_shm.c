@@ -1597,13 +1597,13 @@ static int shm_receive(int socket, DLManagedTensorVersioned** tensor, dlpackgen_
 
 /* The stream functions of a CPU, which has no streams, and copies. */
 
-static int shm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+static int shm_probe(dlpackgen_driver_info* info, dlpackgen_backend_error* error) {
   const int fd = shm_memfd();
   if (fd < 0) return shm_no_memory("probe: memfd_create", errno, error);
   const int result = fcntl(fd, F_ADD_SEALS, SHM_SIZE_SEALS), native = errno;
   (void)close(fd);
   if (result < 0) return shm_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED, native, "probe: this kernel has no seals");
-  return device_return_info(DLPACKGEN_SHM_ABI_VERSION, 1, facts, error);
+  return device_return_info(DLPACKGEN_SHM_ABI_VERSION, 1, info, error);
 }
 
 static int shm_device_count(int32_t* count, dlpackgen_backend_error* error) {

@@ -4975,7 +4975,7 @@ static int dlpackgen_stream_fits(PyObject* stream, DLDevice device, const dlpack
 }
 
 /* The relevant arguments of __dlpack__. */
-struct dlpackgen_wish {
+struct dlpackgen_export_options {
   int versioned, copy, in_place;
   const dlpackgen_backend* reaches; /* the backend that brings it to the host, or NULL */
   int to_host;
@@ -4983,19 +4983,20 @@ struct dlpackgen_wish {
 };
 
 /* The memory is exported in place or, unless that is forbidden, as a copy in host memory. */
-static int dlpackgen_device_fits(PyObject* wanted, DLDevice device, struct dlpackgen_wish* wish) {
+static int dlpackgen_device_fits(PyObject* wanted, DLDevice device, struct dlpackgen_export_options* options) {
   long long want[2];
   if (wanted == Py_None) return 1;
   if (!dlpackgen_pair(wanted, "dl_device", want)) return 0;
   if (want[0] == (long long)device.device_type && want[1] == device.device_id) return 1;
-  const int readable = wish->reaches || dlpackgen_device_is_host_readable((int32_t)device.device_type);
-  if (want[0] == kDLCPU && readable && !wish->in_place) return wish->copy = wish->to_host = 1;
+  const int readable = options->reaches || dlpackgen_device_is_host_readable((int32_t)device.device_type);
+  if (want[0] == kDLCPU && readable && !options->in_place) return options->copy = options->to_host = 1;
   PyErr_Format(PyExc_BufferError, DLPACKGEN_TEXT_OTHER_DEVICE, (int)device.device_type, (int)device.device_id, want[0],
                want[1]);
   return 0;
 }
 
-static int dlpackgen_parse_wish(PyObject* args, PyObject* keywords, DLDevice device, struct dlpackgen_wish* wish) {
+static int dlpackgen_parse_export_options(PyObject* args, PyObject* keywords, DLDevice device,
+                                          struct dlpackgen_export_options* options) {
   static char names[4][16] = {"stream", "max_version", "dl_device", "copy"};
   static char* list[] = {names[0], names[1], names[2], names[3], NULL};
   PyObject *stream = Py_None, *version = Py_None, *where = Py_None, *copy = Py_None;
@@ -5004,12 +5005,12 @@ static int dlpackgen_parse_wish(PyObject* args, PyObject* keywords, DLDevice dev
     return 0;
   if (version != Py_None && !dlpackgen_pair(version, "max_version", newest)) return 0;
   const int truth = copy == Py_None ? 0 : PyObject_IsTrue(copy);
-  wish->stream = stream;
-  wish->versioned = newest[0] >= 1;
-  wish->copy = truth > 0;
-  wish->in_place = copy != Py_None && truth == 0;
-  return truth >= 0 && dlpackgen_stream_fits(stream, device, wish->reaches) &&
-         dlpackgen_device_fits(where, device, wish);
+  options->stream = stream;
+  options->versioned = newest[0] >= 1;
+  options->copy = truth > 0;
+  options->in_place = copy != Py_None && truth == 0;
+  return truth >= 0 && dlpackgen_stream_fits(stream, device, options->reaches) &&
+         dlpackgen_device_fits(where, device, options);
 }
 
 /* Makes the consumer's stream wait for the tensor's stream. Returns 0, or -1 with an exception. */
@@ -5028,13 +5029,13 @@ static int dlpackgen_let_follow(const struct dlpackgen_object* object, PyObject*
 static PyObject* dlpackgen_object_dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
   const DLManagedTensorVersioned* own = dlpackgen_tensor_of(self);
   const struct dlpackgen_object* const object = (const struct dlpackgen_object*)self;
-  struct dlpackgen_wish wish = {0, 0, 0, NULL, 0, NULL};
-  if (own) wish.reaches = dlpackgen_extends(self, own->dl_tensor.device);
-  if (!own || !dlpackgen_parse_wish(args, keywords, own->dl_tensor.device, &wish)) return NULL;
-  if (!wish.copy && object->table && dlpackgen_let_follow(object, wish.stream)) return NULL;
+  struct dlpackgen_export_options options = {0, 0, 0, NULL, 0, NULL};
+  if (own) options.reaches = dlpackgen_extends(self, own->dl_tensor.device);
+  if (!own || !dlpackgen_parse_export_options(args, keywords, own->dl_tensor.device, &options)) return NULL;
+  if (!options.copy && object->table && dlpackgen_let_follow(object, options.stream)) return NULL;
   DLManagedTensorVersioned* passed =
-      wish.copy ? dlpackgen_copied(object, wish.to_host ? wish.reaches : NULL) : dlpackgen_share(self, own);
-  return passed ? dlpackgen_export_capsule(passed, wish.versioned ? DLPACKGEN_VERSIONED : 0) : NULL;
+      options.copy ? dlpackgen_copied(object, options.to_host ? options.reaches : NULL) : dlpackgen_share(self, own);
+  return passed ? dlpackgen_export_capsule(passed, options.versioned ? DLPACKGEN_VERSIONED : 0) : NULL;
 }
 
 static PyObject* dlpackgen_object_device(PyObject* self, PyObject* nothing) {

@@ -23,7 +23,7 @@ var sharedTexts = []struct {
 }{
 	{"fragments of longer texts", []string{
 		`" is not aligned to ": c/abi_check.h.tmpl, c/check.h`,
-		`"expected at least ": c/check.h, kernels/demands.h`,
+		`"expected at least ": c/check.h, kernels/kernel_checks.h`,
 	}},
 	{"the assertions of C and of C++, which need literals, in headers that stand alone", []string{
 		`"64-bit integers are packed: is a #pragma pack open?": c/abi_check.h.tmpl, cpp/layout.hpp.tmpl`,

@@ -23,7 +23,7 @@ enum { MANY = 64, BYTES = 4096 };
 
 static const dlpackgen_backend* table;
 static dlpackgen_backend_error error;
-static dlpackgen_driver_info facts = DLPACKGEN_DRIVER_INFO_INIT;
+static dlpackgen_driver_info driver_info = DLPACKGEN_DRIVER_INFO_INIT;
 static int checks, failures, failed_here, untested;
 
 /* Prints the first complaints of a check. */
@@ -139,14 +139,14 @@ static dlpackgen_stream on(int32_t id) {
   return stream;
 }
 
-static dlpackgen_allocation asks(DLDevice device, int32_t ndim, const int64_t* shape) {
+static dlpackgen_allocation allocation_of(DLDevice device, int32_t ndim, const int64_t* shape) {
   const dlpackgen_allocation request = {sizeof request, device, {kDLUInt, 8, 1}, ndim, shape, NULL, 0};
   return request;
 }
 
 /* A tensor of bytes on a device, for a stream, or NULL after a complaint. */
 static DLManagedTensorVersioned* bytes_for(DLDevice device, int64_t count, void* stream) {
-  dlpackgen_allocation request = asks(device, 1, &count);
+  dlpackgen_allocation request = allocation_of(device, 1, &count);
   DLManagedTensorVersioned* tensor = NULL;
   request.stream = stream;
   const int code = table->allocate(&request, &tensor, &error);

@@ -56,7 +56,7 @@ static void copies_between(DLDevice to, DLDevice from) {
 /* The first or the last device of a type. */
 static DLDevice device_of(size_t type, int is_last) {
   const DLDevice device = {(DLDeviceType)conformance_types[type].type,
-                           is_last && !conformance_types[type].zero ? facts.devices - 1 : 0};
+                           is_last && !conformance_types[type].zero ? driver_info.devices - 1 : 0};
   return device;
 }
 

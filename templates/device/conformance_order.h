@@ -83,7 +83,7 @@ static void add_lane(int32_t device, int is_new) {
 }
 
 static void open_lanes(void) {
-  const int32_t last = facts.devices - 1;
+  const int32_t last = driver_info.devices - 1;
   lanes.count = 0;
   add_lane(0, 0), add_lane(0, 1), add_lane(0, 1);
   if (last) add_lane(last, 0), add_lane(last, 1);
@@ -119,7 +119,7 @@ static void copy_on(const dlpackgen_stream* stream, DLManagedTensorVersioned* to
   fails("copy on the device", table->copy(&to->dl_tensor, &from->dl_tensor, stream, &error), DLPACKGEN_BACKEND_OK);
 }
 
-/* ---- finish and copies ---- */
+/* ---- stream_synchronize and copies ---- */
 
 static void finish_waits(const dlpackgen_stream* stream) {
   struct hold hold;
@@ -154,7 +154,7 @@ static void copies_are_queued(const dlpackgen_stream* stream) {
     expect_untouched(&hold, two[1], 2);
     end_hold(&hold);
     fails("stream_synchronize", table->stream_synchronize(stream, &error), DLPACKGEN_BACKEND_OK);
-    expect(has(&two[1]->dl_tensor, stream, 1), "the bytes of the source after finish");
+    expect(has(&two[1]->dl_tensor, stream, 1), "the bytes of the source after stream_synchronize");
     expect(has(&two[0]->dl_tensor, stream, 1), "a copy to leave its source unchanged");
   }
   drop(two[0]), drop(two[1]);
@@ -287,7 +287,7 @@ static void memory_in_use(void) { on_each_lane(frees_wait); }
 
 /* A stream may be destroyed before the tensors that were allocated or kept for it. */
 static void streams_that_are_gone(void) {
-  for (int32_t id = 0; id < facts.devices; id++) {
+  for (int32_t id = 0; id < driver_info.devices; id++) {
     dlpackgen_stream stream = on(id);
     const int code = conformance_hooks.open(id, &stream.handle);
     expect(!code, "the hook `open` to create a stream, not %d", code);
@@ -310,7 +310,7 @@ static void streams_that_are_gone(void) {
 static void rejects(const dlpackgen_stream* stream, int code) {
   const dlpackgen_stream good = on(stream->device.device_id);
   const int64_t count = BYTES;
-  dlpackgen_allocation request = asks(stream->device, 1, &count);
+  dlpackgen_allocation request = allocation_of(stream->device, 1, &count);
   DLManagedTensorVersioned *tensor = NULL, *kept = bytes_on(stream->device, BYTES);
   request.stream = stream->handle;
   fails("stream_synchronize", table->stream_synchronize(stream, &error), code);
@@ -323,7 +323,7 @@ static void rejects(const dlpackgen_stream* stream, int code) {
 
 static void streams_to_reject(void) {
   for (int number = 0;; number++) {
-    dlpackgen_stream stream = on(facts.devices - 1);
+    dlpackgen_stream stream = on(driver_info.devices - 1);
     const int code = conformance_hooks.foreign(stream.device.device_id, number, &stream.handle);
     if (number && code == CONFORMANCE_NO_MORE) return;
     expect(!code, "the hook `foreign` to create stream %d, not %d", number, code);
@@ -336,9 +336,9 @@ static void streams_to_reject(void) {
 static void owners_of_streams(void) {
   dlpackgen_stream wrong;
   open_lanes();
-  for (int i = 0; i < lanes.count && conformance_hooks.owners && facts.devices > 1; i++) {
+  for (int i = 0; i < lanes.count && conformance_hooks.owners && driver_info.devices > 1; i++) {
     wrong = lanes.streams[i];
-    wrong.device.device_id = wrong.device.device_id ? 0 : facts.devices - 1;
+    wrong.device.device_id = wrong.device.device_id ? 0 : driver_info.devices - 1;
     if (wrong.handle) rejects(&wrong, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH);
   }
   close_lanes();
@@ -406,7 +406,7 @@ static void reject(enum conformance_call call) {
 static void rejected_on(const dlpackgen_stream* stream) {
   const dlpackgen_stream first = on(0);
   const int64_t count = BYTES;
-  const dlpackgen_allocation request = asks(here(0), 1, &count);
+  const dlpackgen_allocation request = allocation_of(here(0), 1, &count);
   DLManagedTensorVersioned *two[2], *tensor = NULL;
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   if (!two_tensors(&first, two)) return;

@@ -239,9 +239,9 @@ static int device_load(dlpackgen_backend_error* error) {
 
 static inline int usm_ready(dlpackgen_backend_error* error) { return device_ready("Level Zero", error); }
 
-static int usm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+static int usm_probe(dlpackgen_driver_info* info, dlpackgen_backend_error* error) {
   const int code = usm_ready(error);
-  return code ? code : device_return_info(levelzero.version, levelzero.root_count, facts, error);
+  return code ? code : device_return_info(levelzero.version, levelzero.root_count, info, error);
 }
 
 static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {

@@ -26,7 +26,7 @@ struct levelzero_block {
 enum { LEVELZERO_ALIGNMENT = 256 };
 
 /* Waits for the events of keep_until. */
-static driver_result levelzero_settle(struct levelzero_block* block) {
+static driver_result levelzero_await_work(struct levelzero_block* block) {
   driver_result result = 0;
   while (block->keeps) {
     struct levelzero_keep* keep = block->keeps;
@@ -56,7 +56,7 @@ static int levelzero_release(struct levelzero_block* block, dlpackgen_backend_er
   void* data = block->tensor.dl_tensor.data;
   driver_result result = 0;
   if (data && device_is_ready()) {
-    result = levelzero_settle(block);
+    result = levelzero_await_work(block);
     if (!result) result = levelzero.driver.memory_free(block->platform->context, (const void*)&desc, data);
   }
   levelzero_drop(block);

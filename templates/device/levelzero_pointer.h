@@ -142,8 +142,8 @@ static int levelzero_classify(const char* what, const void* pointer, int32_t pla
 
 /* Queries each driver. Intel's driver also reports memory of other contexts, with the same
  * attributes as memory of the default context. */
-static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
-                    dlpackgen_backend_error* error) {
+static int usm_query_memory(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
+                            dlpackgen_backend_error* error) {
   (void)hint;
   *memory = usm_unknown;
   for (int32_t platform = 0; platform < levelzero.platform_count; platform++) {
@@ -160,7 +160,7 @@ static int usm_look(const char* what, const void* pointer, int32_t hint, struct 
 
 /* A fast path, because it runs for each tensor: memory of a device of the first driver. All other
  * memory is queried again on the slow path. */
-static inline int usm_quick(const void* pointer, dlpackgen_pointer_attributes* info) {
+static inline int usm_query_device_memory(const void* pointer, dlpackgen_pointer_attributes* info) {
   struct levelzero_allocation found;
   driver_device owner = NULL;
   void* base;

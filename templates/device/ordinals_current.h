@@ -8,7 +8,7 @@
 
 static void* streams_find(void* library, const struct driver_function* f) { return device_symbol(library, f->plain); }
 
-static void streams_words(driver_result result, const char** name, const char** text) {
+static void streams_describe_error(driver_result result, const char** name, const char** text) {
   if (streams.driver.error_name) *name = streams.driver.error_name(result);
   if (streams.driver.error_text) *text = streams.driver.error_text(result);
 }

@@ -25,8 +25,8 @@ static int streams_goes_on(const char* last, const dlpackgen_pointer_attributes*
 }
 
 /* Queries the driver about a tensor's memory. */
-static int streams_look(const char* what, const DLTensor* t, size_t bytes, struct streams_side* side,
-                        dlpackgen_backend_error* error) {
+static int streams_read_side(const char* what, const DLTensor* t, size_t bytes, struct streams_side* side,
+                             dlpackgen_backend_error* error) {
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   side->start = (const char*)t->data + t->byte_offset;
   int code = streams_pointer_attributes(side->start, &info, error);
@@ -73,8 +73,8 @@ static int streams_copy(const DLTensor* to, const DLTensor* from, const dlpackge
   if (!code) code = device_bytes("copy", to->dtype, count, &bytes, error);
   if (!code) code = streams_check_ordered("copy", stream, error);
   if (code || !bytes) return code;
-  code = streams_look(DEVICE_TEXT_DESTINATION, to, bytes, &target, error);
-  if (!code) code = streams_look(DEVICE_TEXT_SOURCE, from, bytes, &source, error);
+  code = streams_read_side(DEVICE_TEXT_DESTINATION, to, bytes, &target, error);
+  if (!code) code = streams_read_side(DEVICE_TEXT_SOURCE, from, bytes, &source, error);
   if (!code && target.pageable && source.pageable)
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_COPY_ON_HOST, BACKEND_TITLE);
   if (!code) code = streams_enter(stream->device.device_id, &pushed, error);

@@ -28,7 +28,7 @@ static struct {
 
 /* The functions that differ between drivers; defined below. */
 static void* streams_find(void* library, const struct driver_function* f);
-static void streams_words(driver_result result, const char** name, const char** text);
+static void streams_describe_error(driver_result result, const char** name, const char** text);
 static driver_result streams_begin(void);
 
 /* Reports a result of the driver, preceded by the operation. */
@@ -43,7 +43,7 @@ static int streams_fail(dlpackgen_backend_error* error, driver_result result, co
   const struct driver_error* known = device_known(result);
   const char *name = known ? known->name : NULL, *text = known ? known->text : NULL;
   if (known) error->code = known->code;
-  else streams_words(result, &name, &text);
+  else streams_describe_error(result, &name, &text);
   char number[16];
   snprintf(number, sizeof number, "%u", (unsigned)result);
   device_add_result(error, name ? name : "error", number, text);
@@ -108,9 +108,9 @@ static inline int streams_called(dlpackgen_backend_error* error) {
   return streams_ready(error);
 }
 
-static int streams_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+static int streams_probe(dlpackgen_driver_info* info, dlpackgen_backend_error* error) {
   const int code = streams_called(error);
-  return code ? code : device_return_info(streams.version, streams.count, facts, error);
+  return code ? code : device_return_info(streams.version, streams.count, info, error);
 }
 
 static int streams_device_count(int32_t* count, dlpackgen_backend_error* error) {

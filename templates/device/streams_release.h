@@ -66,7 +66,7 @@ static int streams_was_reset(int32_t ordinal, int resets) {
 
 /* Makes the stream on which memory is freed wait for all work on the memory. The driver itself
  * waits for the device before it frees plain memory. */
-static int streams_settle(struct streams_block* block, driver_stream own, dlpackgen_backend_error* error) {
+static int streams_await_work(struct streams_block* block, driver_stream own, dlpackgen_backend_error* error) {
   int named = 0, code = DLPACKGEN_BACKEND_OK;
   for (const struct streams_keep* keep = block->keeps; keep; keep = keep->next)
     named |= atomic_load(&keep->recorded) && keep->stream == block->first && keep->ordinal == block->ordinal &&
@@ -86,7 +86,7 @@ static int streams_deallocate(struct streams_block* block, dlpackgen_backend_err
   void* data = block->tensor.dl_tensor.data;
   driver_stream own = atomic_load(&streams.devices[block->ordinal].own);
   driver_result result = 0;
-  const int code = streams_settle(block, own, error);
+  const int code = streams_await_work(block, own, error);
   if (code) return code;
   switch (block->kind) {
     case STREAMS_POOL: result = streams.driver.pool_free((driver_address)(uintptr_t)data, own); break;

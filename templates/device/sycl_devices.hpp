@@ -176,8 +176,8 @@ static int usm_check_id(const char* what, int32_t id, dlpackgen_backend_error* e
 
 // The hint's platform is queried first, then the others, because a hint may be wrong. SYCL does not
 // report the bounds of an allocation.
-static int usm_look(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
-                    dlpackgen_backend_error* error) {
+static int usm_query_memory(const char* what, const void* pointer, int32_t hint, struct usm_memory* memory,
+                            dlpackgen_backend_error* error) {
   *memory = usm_unknown;
   return guarded(error, what, [&] {
     const int32_t likely = state->roots[hint].first;
@@ -190,16 +190,16 @@ static int usm_look(const char* what, const void* pointer, int32_t hint, struct 
   });
 }
 
-static int usm_quick(const void*, dlpackgen_pointer_attributes*) { return 0; }
+static int usm_query_device_memory(const void*, dlpackgen_pointer_attributes*) { return 0; }
 
-static int usm_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+static int usm_probe(dlpackgen_driver_info* info, dlpackgen_backend_error* error) {
   const int code = usm_ready(error);
 #if defined(__SYCL_COMPILER_VERSION)
   const int64_t version = __SYCL_COMPILER_VERSION;
 #else
   const int64_t version = SYCL_LANGUAGE_VERSION;
 #endif
-  return code ? code : device_return_info(version, static_cast<int32_t>(state->roots.size()), facts, error);
+  return code ? code : device_return_info(version, static_cast<int32_t>(state->roots.size()), info, error);
 }
 
 static int usm_device_count(int32_t* count, dlpackgen_backend_error* error) {

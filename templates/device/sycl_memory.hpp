@@ -33,7 +33,7 @@ void delete_tensor(DLManagedTensorVersioned* tensor);
 sycl_block* block_of(const DLManagedTensorVersioned* tensor) { return static_cast<sycl_block*>(tensor->manager_ctx); }
 
 // Waits for the work on the memory, which sycl::free does not.
-void settle(sycl_block& block) {
+void await_work(sycl_block& block) {
   bool named = false;
   for (auto& keep : block.keeps) {
     named = named || keep.first == *block.first;
@@ -65,7 +65,7 @@ int release(sycl_block* block, dlpackgen_backend_error* error) {
     if (phase.load() != sycl_phase::ready) return abandon(*block), 0;
     stays = put_off(block);
     if (stays) return 0;
-    settle(*block);
+    await_work(*block);
     sycl::free(data, state->roots[block->id].context);
     return 0;
   });

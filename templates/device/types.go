@@ -57,7 +57,7 @@ type Stream struct {
 	NoSync bool
 }
 
-// Allocation is a request for an allocation. Stream uses the memory first.
+// Allocation describes an allocation. Stream uses the memory first.
 type Allocation struct {
 	Device     Device
 	DType      DataType

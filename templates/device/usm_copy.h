@@ -28,7 +28,7 @@ static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int 
                        "%s declares device type %d; %s copies between %d "
                        "and %d",
                        what, (int)t->device.device_type, BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
-  else code = usm_look(what, side->start, 0, &side->memory, error);
+  else code = usm_query_memory(what, side->start, 0, &side->memory, error);
   if (code) return code;
   const struct usm_memory* m = &side->memory;
   if (t->device.device_type == kDLCPU && m->kind == USM_DEVICE)

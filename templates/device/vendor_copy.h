@@ -8,7 +8,8 @@
 
 /* Queries the driver about a tensor's memory; `known` is set for memory of the backend, not for
  * host memory. */
-static int vendor_look(const char* what, const DLTensor* t, size_t bytes, int* known, dlpackgen_backend_error* error) {
+static int vendor_read_side(const char* what, const DLTensor* t, size_t bytes, int* known,
+                            dlpackgen_backend_error* error) {
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   const char* start = (const char*)t->data + t->byte_offset;
   int code = vendor_pointer_attributes(start, &info, error);
@@ -28,8 +29,8 @@ static int vendor_check_copy(const DLTensor* to, const DLTensor* from, const dlp
   if (!code) code = device_bytes("copy", to->dtype, count, bytes, error);
   if (!code) code = vendor_check_ordered("copy", stream, error);
   if (code || !*bytes) return code;
-  code = vendor_look(DEVICE_TEXT_DESTINATION, to, *bytes, &target, error);
-  if (!code) code = vendor_look(DEVICE_TEXT_SOURCE, from, *bytes, &source, error);
+  code = vendor_read_side(DEVICE_TEXT_DESTINATION, to, *bytes, &target, error);
+  if (!code) code = vendor_read_side(DEVICE_TEXT_SOURCE, from, *bytes, &source, error);
   if (!code && !target && !source)
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_COPY_ON_HOST, BACKEND_TITLE);
   *host = !target || !source;
@@ -47,7 +48,7 @@ static int vendor_copy(const DLTensor* to, const DLTensor* from, const dlpackgen
   const dlpackgen_stream passed = vendor_handle_of(stream);
   code = vendor.impl->copy(&vendor.driver, &passed, (char*)to->data + to->byte_offset,
                            (const char*)from->data + from->byte_offset, bytes, error);
-  if (!code && host) code = vendor.impl->finish(&vendor.driver, &passed, error);
+  if (!code && host) code = vendor.impl->synchronize(&vendor.driver, &passed, error);
   return code;
 }
 

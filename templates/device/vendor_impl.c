@@ -5,8 +5,8 @@
  * tests them. */
 #include "vendor_impl.h"
 
-static int start(const struct driver* driver, dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
-  (void)driver, (void)facts;
+static int start(const struct driver* driver, dlpackgen_driver_info* info, dlpackgen_backend_error* error) {
+  (void)driver, (void)info;
   return vendor_unwritten("start", error);
 }
 
@@ -16,16 +16,16 @@ static int pointer(const struct driver* driver, const void* address, dlpackgen_p
   return vendor_unwritten("pointer", error);
 }
 
-static int take(const struct driver* driver, const struct vendor_request* request, size_t bytes, void** data,
-                dlpackgen_backend_error* error) {
-  (void)driver, (void)request, (void)bytes, (void)data;
-  return vendor_unwritten("take", error);
+static int allocate(const struct driver* driver, const struct vendor_allocation* allocation, size_t bytes, void** data,
+                    dlpackgen_backend_error* error) {
+  (void)driver, (void)allocation, (void)bytes, (void)data;
+  return vendor_unwritten("allocate", error);
 }
 
-static int give(const struct driver* driver, const struct vendor_request* request, void* data,
-                dlpackgen_backend_error* error) {
-  (void)driver, (void)request, (void)data;
-  return vendor_unwritten("give", error);
+static int deallocate(const struct driver* driver, const struct vendor_allocation* allocation, void* data,
+                      dlpackgen_backend_error* error) {
+  (void)driver, (void)allocation, (void)data;
+  return vendor_unwritten("deallocate", error);
 }
 
 static int mark(const struct driver* driver, const dlpackgen_stream* stream, void** fresh,
@@ -40,7 +40,7 @@ static int wait(const struct driver* driver, const dlpackgen_stream* stream, voi
   return vendor_unwritten("wait", error);
 }
 
-static void forget(const struct driver* driver, void* old) { (void)driver, (void)old; }
+static void delete_mark(const struct driver* driver, void* old) { (void)driver, (void)old; }
 
 static int copy(const struct driver* driver, const dlpackgen_stream* stream, void* to, const void* from, size_t bytes,
                 dlpackgen_backend_error* error) {
@@ -48,13 +48,14 @@ static int copy(const struct driver* driver, const dlpackgen_stream* stream, voi
   return vendor_unwritten("copy", error);
 }
 
-static int finish(const struct driver* driver, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+static int synchronize(const struct driver* driver, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   (void)driver, (void)stream;
-  return vendor_unwritten("finish", error);
+  return vendor_unwritten("synchronize", error);
 }
 
 const struct vendor_impl* BACKEND_IMPL(void) {
   /* The fifth function, `owner`, is NULL if the driver does not report the device of a stream. */
-  static const struct vendor_impl impl = {start, pointer, take, give, NULL, mark, wait, forget, copy, finish};
+  static const struct vendor_impl impl = {start, pointer, allocate,    deallocate, NULL,
+                                          mark,  wait,    delete_mark, copy,       synchronize};
   return &impl;
 }

@@ -12,8 +12,8 @@
 
 #include "device_result.h"
 
-/* A request for memory. */
-struct vendor_request {
+/* The device and the first stream of an allocation. */
+struct vendor_allocation {
   DLDevice device; /* a supported device type, with the id of an existing device */
   void* stream;    /* the stream that uses the memory first; the default stream has the handle of
                     * None */
@@ -22,23 +22,23 @@ struct vendor_request {
 struct vendor_impl {
   /* Starts the driver, once per process, and returns its version and the number of devices. Not
    * called if the library or a function is missing. */
-  int (*start)(const struct driver* driver, dlpackgen_driver_info* facts, dlpackgen_backend_error* error);
+  int (*start)(const struct driver* driver, dlpackgen_driver_info* info, dlpackgen_backend_error* error);
 
   /* Determines the owner of the memory at an address, which may be inside an allocation. `info` is
    * initialized for memory that the driver does not know; leave it unchanged for such memory. */
   int (*pointer)(const struct driver* driver, const void* pointer, dlpackgen_pointer_attributes* info,
                  dlpackgen_backend_error* error);
 
-  /* Allocates more than 0 bytes, which the stream of the request may use at once. For lack of
+  /* Allocates more than 0 bytes, which the stream of the allocation may use at once. For lack of
    * memory, returns DLPACKGEN_BACKEND_OUT_OF_MEMORY. */
-  int (*take)(const struct driver* driver, const struct vendor_request* request, size_t bytes, void** data,
-              dlpackgen_backend_error* error);
+  int (*allocate)(const struct driver* driver, const struct vendor_allocation* allocation, size_t bytes, void** data,
+                  dlpackgen_backend_error* error);
 
   /* Frees memory. It is called once, whatever it returns. Work that is queued on the stream of the
-   * request may still use the memory, and that stream may be destroyed: wait for the device, unless
-   * the driver does. May be called at process exit. */
-  int (*give)(const struct driver* driver, const struct vendor_request* request, void* data,
-              dlpackgen_backend_error* error);
+   * allocation may still use the memory, and that stream may be destroyed: wait for the device,
+   * unless the driver does. May be called at process exit. */
+  int (*deallocate)(const struct driver* driver, const struct vendor_allocation* allocation, void* data,
+                    dlpackgen_backend_error* error);
 
   /* Returns the device of a stream, which is not one of the numbers in the description. NULL if the
    * driver does not report it: streams are then not checked. */
@@ -52,7 +52,7 @@ struct vendor_impl {
   int (*wait)(const struct driver* driver, const dlpackgen_stream* stream, void* mark, dlpackgen_backend_error* error);
 
   /* Frees a mark, for which streams may still wait. */
-  void (*forget)(const struct driver* driver, void* mark);
+  void (*delete_mark)(const struct driver* driver, void* mark);
 
   /* Queues a copy of more than 0 bytes. Source and destination are memory of the backend or of the
    * host, at least one of the backend. */
@@ -60,7 +60,7 @@ struct vendor_impl {
               dlpackgen_backend_error* error);
 
   /* Waits until the work on a stream is done. */
-  int (*finish)(const struct driver* driver, const dlpackgen_stream* stream, dlpackgen_backend_error* error);
+  int (*synchronize)(const struct driver* driver, const dlpackgen_stream* stream, dlpackgen_backend_error* error);
 };
 
 /* The name of the function that returns the vendor's part, derived from the name of the entry

@@ -14,8 +14,8 @@
 static struct {
   struct driver driver;
   const struct vendor_impl* impl;
-  dlpackgen_driver_info facts;
-} vendor = {.facts = DLPACKGEN_DRIVER_INFO_INIT};
+  dlpackgen_driver_info info;
+} vendor = {.info = DLPACKGEN_DRIVER_INFO_INIT};
 
 static int vendor_resolve(void* library, dlpackgen_backend_error* error) {
   const struct driver_function* missing = device_resolve(library, &vendor.driver, device_find);
@@ -26,15 +26,15 @@ static int vendor_resolve(void* library, dlpackgen_backend_error* error) {
 
 static int vendor_start(dlpackgen_backend_error* error) {
   vendor.impl = BACKEND_IMPL();
-  const int code = vendor.impl->start(&vendor.driver, &vendor.facts, error);
+  const int code = vendor.impl->start(&vendor.driver, &vendor.info, error);
   if (code && error->code != code) /* which would be repeated as success */
     return device_fail(error, code, "the vendor's part failed to start without an error message");
   if (code) return code;
-  if (vendor.facts.version < DRIVER_OLDEST)
+  if (vendor.info.version < DRIVER_OLDEST)
     return device_fail(error, DLPACKGEN_BACKEND_DRIVER_TOO_OLD,
                        "the driver has version %lld, but %d or newer is required; update %s",
-                       (long long)vendor.facts.version, DRIVER_OLDEST, BACKEND_PACKAGE);
-  if (vendor.facts.devices < 1) return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE, "the driver has no device");
+                       (long long)vendor.info.version, DRIVER_OLDEST, BACKEND_PACKAGE);
+  if (vendor.info.devices < 1) return device_fail(error, DLPACKGEN_BACKEND_NO_DEVICE, "the driver has no device");
   return DLPACKGEN_BACKEND_OK;
 }
 
@@ -51,16 +51,16 @@ static inline int vendor_ready(dlpackgen_backend_error** error, dlpackgen_backen
   return device_ready(BACKEND_TITLE, *error);
 }
 
-static int vendor_probe(dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+static int vendor_probe(dlpackgen_driver_info* info, dlpackgen_backend_error* error) {
   dlpackgen_backend_error buffer;
   const int code = vendor_ready(&error, &buffer);
-  return code ? code : device_return_info(vendor.facts.version, vendor.facts.devices, facts, error);
+  return code ? code : device_return_info(vendor.info.version, vendor.info.devices, info, error);
 }
 
 static int vendor_device_count(int32_t* count, dlpackgen_backend_error* error) {
   dlpackgen_backend_error buffer;
   const int code = vendor_ready(&error, &buffer);
-  return code ? code : device_return_count(vendor.facts.devices, count, error);
+  return code ? code : device_return_count(vendor.info.devices, count, error);
 }
 
 /* The driver may not know an address in host memory. The vendor's part fills a struct of this

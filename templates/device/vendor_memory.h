@@ -15,7 +15,7 @@ struct vendor_keep {
 /* A tensor of ours, in one piece of the host's memory with its extents. */
 struct vendor_block {
   DLManagedTensorVersioned tensor;
-  struct vendor_request request;
+  struct vendor_allocation allocation;
   atomic_flag busy; /* guards keeps */
   struct vendor_keep* keeps;
   int64_t extents[];
@@ -25,13 +25,13 @@ static void vendor_delete(DLManagedTensorVersioned* tensor);
 
 /* Waits for the marks of keep_until. If a wait fails, the memory is still freed, and the first
  * error is returned. */
-static int vendor_settle(struct vendor_block* block, dlpackgen_backend_error* error) {
+static int vendor_await_work(struct vendor_block* block, dlpackgen_backend_error* error) {
   dlpackgen_backend_error unread;
   int first = DLPACKGEN_BACKEND_OK;
   for (const struct vendor_keep* keep = block->keeps; keep; keep = keep->next) {
     const int code = vendor.impl->wait(&vendor.driver, NULL, keep->mark, first ? &unread : error);
     if (!first) first = code;
-    vendor.impl->forget(&vendor.driver, keep->mark);
+    vendor.impl->delete_mark(&vendor.driver, keep->mark);
   }
   return first;
 }
@@ -43,8 +43,8 @@ static int vendor_release(struct vendor_block* block, dlpackgen_backend_error* e
   int code = DLPACKGEN_BACKEND_OK, passed = DLPACKGEN_BACKEND_OK;
   void* data = block->tensor.dl_tensor.data;
   if (data && device_is_ready()) {
-    code = vendor_settle(block, error);
-    passed = vendor.impl->give(&vendor.driver, &block->request, data, code ? &unread : error);
+    code = vendor_await_work(block, error);
+    passed = vendor.impl->deallocate(&vendor.driver, &block->allocation, data, code ? &unread : error);
     if (!code) code = passed;
   }
   while (block->keeps) {
@@ -104,7 +104,7 @@ static int vendor_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_s
   if (!fresh) return device_fail(error, DLPACKGEN_BACKEND_OUT_OF_MEMORY, "keep_until: out of memory");
   fresh->stream = vendor_handle_of(stream);
   code = vendor_keep(block, fresh, &old, error);
-  if (old) vendor.impl->forget(&vendor.driver, old);
+  if (old) vendor.impl->delete_mark(&vendor.driver, old);
   return code;
 }
 
@@ -133,8 +133,9 @@ static int vendor_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned*
   if (!block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;
   atomic_flag_clear(&block->busy);
   device_describe(&block->tensor, r, block->extents, vendor_delete);
-  block->request = (struct vendor_request){r->device, vendor_handle(r->stream)};
-  if (bytes) code = vendor.impl->take(&vendor.driver, &block->request, bytes, &block->tensor.dl_tensor.data, error);
+  block->allocation = (struct vendor_allocation){r->device, vendor_handle(r->stream)};
+  if (bytes)
+    code = vendor.impl->allocate(&vendor.driver, &block->allocation, bytes, &block->tensor.dl_tensor.data, error);
   if (code) {
     free(block);
     return code;

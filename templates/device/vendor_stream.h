@@ -18,9 +18,9 @@ static int vendor_check_place(const char* what, DLDevice device, dlpackgen_backe
   if (found->zero && device.device_id)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "%s: device type %d has only the id 0, not %d", what,
                        found->type, (int)device.device_id);
-  if (device.device_id >= 0 && device.device_id < vendor.facts.devices) return DLPACKGEN_BACKEND_OK;
+  if (device.device_id >= 0 && device.device_id < vendor.info.devices) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, DEVICE_TEXT_NO_DEVICE, what, (int)device.device_id,
-                     (int)vendor.facts.devices);
+                     (int)vendor.info.devices);
 }
 
 /* Checks a device with its own streams. */
@@ -111,7 +111,7 @@ static int vendor_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_
   code = vendor.impl->mark(&vendor.driver, &works, &mark, error);
   if (code) return code;
   code = vendor.impl->wait(&vendor.driver, &waits, mark, error);
-  vendor.impl->forget(&vendor.driver, mark);
+  vendor.impl->delete_mark(&vendor.driver, mark);
   return code;
 }
 
@@ -121,7 +121,7 @@ static int vendor_finish(const dlpackgen_stream* stream, dlpackgen_backend_error
   if (!code) code = vendor_check_ordered("stream_synchronize", stream, error);
   if (code) return code;
   const dlpackgen_stream passed = vendor_handle_of(stream);
-  return vendor.impl->finish(&vendor.driver, &passed, error);
+  return vendor.impl->synchronize(&vendor.driver, &passed, error);
 }
 
 #endif /* DLPACKGEN_VENDOR_STREAM_H_ */

@@ -176,18 +176,18 @@ struct Shim {
 }  // namespace detail
 
 /**
- * Takes ownership of a tensor like pytorch::take(), with the same checks. Supports only the CPU and
- * CUDA, because this ABI does not distinguish CUDA and ROCm. No stream is synchronized. May be
- * called without the GIL, if the deleter may.
+ * Takes ownership of a tensor like pytorch::from_raw(), with the same checks. Supports only the
+ * CPU and CUDA, because this ABI does not distinguish CUDA and ROCm. No stream is synchronized. May
+ * be called without the GIL, if the deleter may.
  *
  * \throws BufferError or Exception; the deleter has been called then.
  */
-inline Tensor take(DLManagedTensorVersioned* managed, ReadOnly read_only = ReadOnly::raise) {
+inline Tensor from_raw(DLManagedTensorVersioned* managed, ReadOnly read_only = ReadOnly::raise) {
   return pytorch::detail::import_checked<detail::Shim>(pytorch::detail::received(managed), read_only);
 }
 
 /** The same for the struct without a version. */
-inline Tensor take(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::raise) {
+inline Tensor from_raw(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::raise) {
   return pytorch::detail::import_checked<detail::Shim>(pytorch::detail::received(managed), read_only);
 }
 

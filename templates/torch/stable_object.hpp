@@ -175,7 +175,7 @@ inline PyObject* object_of(const Tensor& tensor) {
  * Returns a new reference to a torch.Tensor that shares the memory of an object of any library, by
  * the rules of pytorch::from_object().
  *
- * \throws as take(), or pybind11::error_already_set for exceptions of its library.
+ * \throws as from_raw(), or pybind11::error_already_set for exceptions of its library.
  */
 inline PyObject* from_object(PyObject* object, const pytorch::detail::How& how = ReadOnly::raise) {
   const detail::Torch& torch = detail::torch_itself();

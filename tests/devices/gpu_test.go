@@ -169,7 +169,7 @@ func TestTheScriptForGPUsFindsErrors(t *testing.T) {
 	for _, m := range []struct{ file, old, fresh string }{
 		{"reader_torch.h", "call->get_strides(handle, &out->strides)", "call->get_sizes(handle, &out->strides)"},
 		{"backend.h", "if (dlpackgen_same_device(info->device, device)) return 0;", "return 0;"},
-		{"object.h", "wish.to_host ? wish.reaches : NULL", "NULL"},
+		{"object.h", "options.to_host ? options.reaches : NULL", "NULL"},
 		{"reader_elements.h", "out->shape = scratch;", "out->shape = scratch + 1;"},
 	} {
 		mutation.OnceIn(t, filepath.Join(headers, "dlpackgen_python", m.file), m.old, m.fresh)

@@ -38,8 +38,8 @@ var planted = []site{
 	{`if (clusm.devices[i] == device) return (int32_t)i;`,
 		[]bug{{"ids are in the wrong order",
 			`if (clusm.devices[i] == device) return (int32_t)(clusm.count - 1 - i);`}}},
-	{`facts->devices = (int32_t)clusm.count;`,
-		[]bug{{"a device too many", `facts->devices = (int32_t)clusm.count + 1;`}}},
+	{`info->devices = (int32_t)clusm.count;`,
+		[]bug{{"a device too many", `info->devices = (int32_t)clusm.count + 1;`}}},
 	{`info->ordinal = number(device);`, []bug{
 		{"memory is always the first device's", `info->ordinal = 0;`},
 		{"the base is the address", `info->ordinal = number(device), info->base = address;`},
@@ -52,34 +52,34 @@ var planted = []site{
 		[]bug{{"the host's memory is managed", `;`}}},
 	{`if (result) return vendor_fail(error, result, "pointer_attributes of %p", address);`,
 		[]bug{{"pointer swallows an error", `if (result) return DLPACKGEN_BACKEND_OK;`}}},
-	// take and give
+	// allocate and deallocate
 	{`clusm.devices[r->device.device_id]`, []bug{{"memory of another device", `clusm.devices[0]`}}},
 	{`(int)r->device.device_type == BACKEND_device`, []bug{{"no managed memory", `1`}}},
 	{`clusm.usm.on_device(clusm.context, device, NULL, bytes, 256, &result)`, []bug{
 		{"too little memory", `clusm.usm.on_device(clusm.context, device, NULL, bytes - 1, 256, &result)`},
-		{"memory is taken twice",
+		{"memory is allocated twice",
 			`(clusm.usm.on_device(clusm.context, device, NULL, bytes, 256, &result), ` +
 				`clusm.usm.on_device(clusm.context, device, NULL, bytes, 256, &result))`},
 	}},
 	{`if (!*data) return vendor_fail(error, result, "allocate: %llu bytes", (unsigned long long)bytes);`,
-		[]bug{{"take swallows an error", `if (!*data) return DLPACKGEN_BACKEND_OK;`}}},
+		[]bug{{"allocate swallows an error", `if (!*data) return DLPACKGEN_BACKEND_OK;`}}},
 	{`if (r->stream) (void)d->queue_retain(r->stream);`, []bug{
 		{"the queue is not retained", `;`},
 		{"the queue is retained twice",
 			`if (r->stream) (void)d->queue_retain(r->stream), (void)d->queue_retain(r->stream);`},
 	}},
 	{`drain(d, queue)`, []bug{
-		{"give does not wait", `0`},
-		{"give waits for the default stream", `drain(d, clusm.queues[r->device.device_id])`},
-		{"give waits for the first device", `drain(d, clusm.queues[0])`},
+		{"deallocate does not wait", `0`},
+		{"deallocate waits for the default stream", `drain(d, clusm.queues[r->device.device_id])`},
+		{"deallocate waits for the first device", `drain(d, clusm.queues[0])`},
 	}},
 	{`if (r->stream) (void)d->queue_release(queue);`, []bug{
 		{"the queue is not released", `;`},
 		{"the queue is released twice", `if (r->stream) (void)d->queue_release(queue), (void)d->queue_release(queue);`},
 	}},
-	{`clusm.usm.free(clusm.context, data)`, []bug{{"give leaks the memory", `0`}}},
+	{`clusm.usm.free(clusm.context, data)`, []bug{{"deallocate leaks the memory", `0`}}},
 	{`return waited || result ? vendor_fail(error, waited ? waited : result, "deallocate: %p", data) : ` +
-		`DLPACKGEN_BACKEND_OK;`, []bug{{"give swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
+		`DLPACKGEN_BACKEND_OK;`, []bug{{"deallocate swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
 	// owner
 	{`if (result) return vendor_fail(error, result, "the queue %p", stream);`,
 		[]bug{{"owner swallows an error", `if (result) return DLPACKGEN_BACKEND_OK;`}}},
@@ -91,7 +91,7 @@ var planted = []site{
 	}},
 	{`if (context == clusm.context) return DLPACKGEN_BACKEND_OK;`,
 		[]bug{{"streams of other contexts", `return DLPACKGEN_BACKEND_OK;`}}},
-	// mark, wait and forget
+	// mark, wait and delete_mark
 	{`d->marker(queue_of(stream), 0, NULL, &event)`, []bug{
 		{"a mark on the default stream", `d->marker(clusm.queues[stream->device.device_id], 0, NULL, &event)`},
 		{"a mark on another device",
@@ -113,8 +113,8 @@ var planted = []site{
 	}},
 	{`return result ? vendor_fail(error, result, "waiting for a marker") : DLPACKGEN_BACKEND_OK;`,
 		[]bug{{"wait swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
-	{`(void)d->event_release(old);`, []bug{{"forget leaks a mark", `(void)d, (void)old;`}}},
-	// copy and finish
+	{`(void)d->event_release(old);`, []bug{{"delete_mark leaks a mark", `(void)d, (void)old;`}}},
+	// copy and synchronize
 	{`clusm.usm.copy(queue_of(stream), 0, to, from, bytes, 0, NULL, NULL)`, []bug{
 		{"a copy on the default stream",
 			`clusm.usm.copy(clusm.queues[stream->device.device_id], 0, to, from, bytes, 0, NULL, NULL)`},
@@ -135,13 +135,13 @@ var planted = []site{
 	{`return result ? vendor_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : ` +
 		`DLPACKGEN_BACKEND_OK;`, []bug{{"copy swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
 	{`drain(d, queue_of(stream))`, []bug{
-		{"finish does nothing", `0`},
-		{"finish of the default stream", `drain(d, clusm.queues[stream->device.device_id])`},
-		{"finish of another device", `drain(d, clusm.queues[clusm.count - 1 - stream->device.device_id])`},
+		{"synchronize does nothing", `0`},
+		{"synchronize of the default stream", `drain(d, clusm.queues[stream->device.device_id])`},
+		{"synchronize of another device", `drain(d, clusm.queues[clusm.count - 1 - stream->device.device_id])`},
 	}},
 	{`return result ? vendor_fail(error, result, "stream_synchronize: the queue %p", stream->handle) : DLPACKGEN_BACKEND_OK;`,
-		[]bug{{"finish swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
-	// the common part of give and finish
+		[]bug{{"synchronize swallows an error", `return DLPACKGEN_BACKEND_OK;`}}},
+	// the common part of deallocate and synchronize
 	{`if (!result) result = d->event_wait(1, &event);`, []bug{
 		{"nothing is waited for", `;`},
 		{"failures of work are swallowed", `if (!result) (void)d->event_wait(1, &event);`},

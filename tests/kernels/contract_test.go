@@ -220,7 +220,7 @@ func TestTheSearchForSizesEnds(t *testing.T) {
 }
 
 // made are the files with the module's sources.
-var made = map[string]string{"check.h": "c/dlpackgen/checker.h", "demands.h": "kernels/kernels.c",
+var made = map[string]string{"check.h": "c/dlpackgen/checker.h", "kernel_checks.h": "kernels/kernels.c",
 	"values.h": "python/_kernels.c", "dlpackgen_python.c": "python/dlpackgen_python.c", "author.c": "author.c"}
 
 // broken is a mistake in a source, and the failure message of the emitted tests.
@@ -231,15 +231,16 @@ var contractMistakes = map[string]broken{
 	"other dtype": {"check.h", "if (DLPACKGEN_RARE(dlpackgen_dtype_of(tensor) != expected))", "if (0)", "the dtype of argument 'y' (1st), got float64"},
 	"rank":        {"check.h", "if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank))", "if (0)", "dimension"},
 	"layout":      {"check.h", "if (DLPACKGEN_RARE(!dlpackgen_is_laid_out(layout, tensor, dlpackgen_is_plainly_contiguous(tensor, &elements))))", "if (0)", "expected a C-contiguous tensor, got strides"},
-	"short lists": {"demands.h", "if (count == wanted || (more && count > wanted)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "expected 2 items, got 3"},
-	"factors":     {"demands.h", "if (DLPACKGEN_RARE(extent % number != 0))", "if (0)", "expected a multiple of 2 in dimension 1, which is 2 * k"},
-	"expressions": {"demands.h", "if (DLPACKGEN_RARE(bad || tensor->shape[dimension] != expected))", "if (0)", "expected k + 1 ="},
-	"groups": {"demands.h", "!DLPACKGEN_RARE(!dlpackgen_fits_group(tensor, which, first, rank, group))",
+	"short lists": {"kernel_checks.h", "if (count == wanted || (more && count > wanted)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "expected 2 items, got 3"},
+	"factors":     {"kernel_checks.h", "if (DLPACKGEN_RARE(extent % number != 0))", "if (0)", "expected a multiple of 2 in dimension 1, which is 2 * k"},
+	"expressions": {"kernel_checks.h", "if (DLPACKGEN_RARE(bad || tensor->shape[dimension] != expected))", "if (0)", "expected k + 1 ="},
+	"groups": {"kernel_checks.h", "!DLPACKGEN_RARE(!dlpackgen_fits_group(tensor, which, first, rank, group))",
 		"1", "expected ... = (2, 3),"},
-	"alignment":         {"demands.h", "if (dlpackgen_address(tensor) % (uintptr_t)bytes == 0 || dlpackgen_is_empty(tensor)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "expected data aligned to 64 bytes, got 0x"},
-	"overlap":           {"demands.h", "if (!DLPACKGEN_RARE(dlpackgen_meet(written, other))) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "overlaps argument 'x' (2nd)"},
-	"rank of out":       {"demands.h", "if (!status) status = dlpackgen_check_rank(at, tensor, made->ndim, 0, message);", "", "argument 'out' (13th): expected 1 dimension, got 2"},
-	"shape of out":      {"demands.h", "status = dlpackgen_check_extent(at, tensor, d, made->shape[d], message);", "", "argument 'out' (13th): expected"},
+	"alignment": {"kernel_checks.h", "if (dlpackgen_address(tensor) % (uintptr_t)bytes == 0 || dlpackgen_is_empty(tensor)) return DLPACKGEN_STATUS_OK;",
+		"return DLPACKGEN_STATUS_OK;", "expected data aligned to 64 bytes, got 0x"},
+	"overlap":           {"kernel_checks.h", "if (!DLPACKGEN_RARE(dlpackgen_meet(written, other))) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;", "overlaps argument 'x' (2nd)"},
+	"rank of out":       {"kernel_checks.h", "if (!status) status = dlpackgen_check_rank(at, tensor, made->ndim, 0, message);", "", "argument 'out' (13th): expected 1 dimension, got 2"},
+	"shape of out":      {"kernel_checks.h", "status = dlpackgen_check_extent(at, tensor, d, made->shape[d], message);", "", "argument 'out' (13th): expected"},
 	"read-only":         {"dlpackgen_python.c", "(state & DLPACKGEN_NP_WRITEABLE) == 0 || (state & DLPACKGEN_NP_WARN_ON_WRITE) != 0;", "(state & 0U) != 0;", "argument 'y' (1st): it is read-only"},
 	"surplus arguments": {"dlpackgen_python.c", "if (count > names->positional)", "if (0)", "many() takes 12 arguments, got 13"},
 	"a name twice":      {"dlpackgen_python.c", "if (i < 0 || passed[i] != NULL) {", "if (i < 0) {", "got multiple values for argument 'y'"},

@@ -91,7 +91,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"levelzero_order.h", "0, 0, DRIVER_queue_in_order,", "0, 0, 0,", "finished"},
 	{"levelzero_memory.h", "DRIVER_free_blocking}", "0}", "of a device"},
 	{"levelzero_memory.h", "if (data && device_is_ready())", "if (device_is_ready())", "empty"},
-	{"levelzero_memory.h", "result = levelzero_settle(block);", "", "waits for the streams that are named"},
+	{"levelzero_memory.h", "result = levelzero_await_work(block);", "", "waits for the streams that are named"},
 	{"levelzero_memory.h", "if (!result) result = levelzero.driver.memory_free",
 		"result = levelzero.driver.memory_free", "when the work on it failed"},
 	{"device_request.h", "if (tensor && tensor->deleter == deleter)", "if (tensor)", "freed by a call"},

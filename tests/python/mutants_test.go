@@ -521,7 +521,7 @@ var mutants = map[string]mutant{
 	"copies of devices": {"object.h",
 		"if (bits % 8 || !dlpackgen_device_is_host_readable((int32_t)from->device.device_type)) {",
 		"if (bits % 8) {", "exports.py test_copies"},
-	"copies though forbidden": {"object.h", "&& !wish->in_place)", "&& 1)", "exports.py test_copies"},
+	"copies though forbidden": {"object.h", "&& !options->in_place)", "&& 1)", "exports.py test_copies"},
 	"a capsule keeps its tensor": {"capsules.h",
 		"dlpackgen_delete_quietly(\n\t    (DLManagedTensorVersioned *)PyCapsule_GetPointer(capsule, " +
 			"dlpackgen_versioned_fresh), NULL);", ";", "exports.py test_a_capsule_without_a_consumer"},

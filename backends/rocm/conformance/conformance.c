@@ -35,7 +35,7 @@ enum { MANY = 64, BYTES = 4096 };
 
 static const dlpackgen_backend* table;
 static dlpackgen_backend_error error;
-static dlpackgen_driver_info facts = DLPACKGEN_DRIVER_INFO_INIT;
+static dlpackgen_driver_info driver_info = DLPACKGEN_DRIVER_INFO_INIT;
 static int checks, failures, failed_here, untested;
 
 /* Prints the first complaints of a check. */
@@ -151,14 +151,14 @@ static dlpackgen_stream on(int32_t id) {
   return stream;
 }
 
-static dlpackgen_allocation asks(DLDevice device, int32_t ndim, const int64_t* shape) {
+static dlpackgen_allocation allocation_of(DLDevice device, int32_t ndim, const int64_t* shape) {
   const dlpackgen_allocation request = {sizeof request, device, {kDLUInt, 8, 1}, ndim, shape, NULL, 0};
   return request;
 }
 
 /* A tensor of bytes on a device, for a stream, or NULL after a complaint. */
 static DLManagedTensorVersioned* bytes_for(DLDevice device, int64_t count, void* stream) {
-  dlpackgen_allocation request = asks(device, 1, &count);
+  dlpackgen_allocation request = allocation_of(device, 1, &count);
   DLManagedTensorVersioned* tensor = NULL;
   request.stream = stream;
   const int code = table->allocate(&request, &tensor, &error);
@@ -271,7 +271,7 @@ static void copies_between(DLDevice to, DLDevice from) {
 /* The first or the last device of a type. */
 static DLDevice device_of(size_t type, int is_last) {
   const DLDevice device = {(DLDeviceType)conformance_types[type].type,
-                           is_last && !conformance_types[type].zero ? facts.devices - 1 : 0};
+                           is_last && !conformance_types[type].zero ? driver_info.devices - 1 : 0};
   return device;
 }
 
@@ -408,7 +408,7 @@ static void add_lane(int32_t device, int is_new) {
 }
 
 static void open_lanes(void) {
-  const int32_t last = facts.devices - 1;
+  const int32_t last = driver_info.devices - 1;
   lanes.count = 0;
   add_lane(0, 0), add_lane(0, 1), add_lane(0, 1);
   if (last) add_lane(last, 0), add_lane(last, 1);
@@ -444,7 +444,7 @@ static void copy_on(const dlpackgen_stream* stream, DLManagedTensorVersioned* to
   fails("copy on the device", table->copy(&to->dl_tensor, &from->dl_tensor, stream, &error), DLPACKGEN_BACKEND_OK);
 }
 
-/* ---- finish and copies ---- */
+/* ---- stream_synchronize and copies ---- */
 
 static void finish_waits(const dlpackgen_stream* stream) {
   struct hold hold;
@@ -479,7 +479,7 @@ static void copies_are_queued(const dlpackgen_stream* stream) {
     expect_untouched(&hold, two[1], 2);
     end_hold(&hold);
     fails("stream_synchronize", table->stream_synchronize(stream, &error), DLPACKGEN_BACKEND_OK);
-    expect(has(&two[1]->dl_tensor, stream, 1), "the bytes of the source after finish");
+    expect(has(&two[1]->dl_tensor, stream, 1), "the bytes of the source after stream_synchronize");
     expect(has(&two[0]->dl_tensor, stream, 1), "a copy to leave its source unchanged");
   }
   drop(two[0]), drop(two[1]);
@@ -612,7 +612,7 @@ static void memory_in_use(void) { on_each_lane(frees_wait); }
 
 /* A stream may be destroyed before the tensors that were allocated or kept for it. */
 static void streams_that_are_gone(void) {
-  for (int32_t id = 0; id < facts.devices; id++) {
+  for (int32_t id = 0; id < driver_info.devices; id++) {
     dlpackgen_stream stream = on(id);
     const int code = conformance_hooks.open(id, &stream.handle);
     expect(!code, "the hook `open` to create a stream, not %d", code);
@@ -635,7 +635,7 @@ static void streams_that_are_gone(void) {
 static void rejects(const dlpackgen_stream* stream, int code) {
   const dlpackgen_stream good = on(stream->device.device_id);
   const int64_t count = BYTES;
-  dlpackgen_allocation request = asks(stream->device, 1, &count);
+  dlpackgen_allocation request = allocation_of(stream->device, 1, &count);
   DLManagedTensorVersioned *tensor = NULL, *kept = bytes_on(stream->device, BYTES);
   request.stream = stream->handle;
   fails("stream_synchronize", table->stream_synchronize(stream, &error), code);
@@ -648,7 +648,7 @@ static void rejects(const dlpackgen_stream* stream, int code) {
 
 static void streams_to_reject(void) {
   for (int number = 0;; number++) {
-    dlpackgen_stream stream = on(facts.devices - 1);
+    dlpackgen_stream stream = on(driver_info.devices - 1);
     const int code = conformance_hooks.foreign(stream.device.device_id, number, &stream.handle);
     if (number && code == CONFORMANCE_NO_MORE) return;
     expect(!code, "the hook `foreign` to create stream %d, not %d", number, code);
@@ -661,9 +661,9 @@ static void streams_to_reject(void) {
 static void owners_of_streams(void) {
   dlpackgen_stream wrong;
   open_lanes();
-  for (int i = 0; i < lanes.count && conformance_hooks.owners && facts.devices > 1; i++) {
+  for (int i = 0; i < lanes.count && conformance_hooks.owners && driver_info.devices > 1; i++) {
     wrong = lanes.streams[i];
-    wrong.device.device_id = wrong.device.device_id ? 0 : facts.devices - 1;
+    wrong.device.device_id = wrong.device.device_id ? 0 : driver_info.devices - 1;
     if (wrong.handle) rejects(&wrong, DLPACKGEN_BACKEND_STREAM_DEVICE_MISMATCH);
   }
   close_lanes();
@@ -731,7 +731,7 @@ static void reject(enum conformance_call call) {
 static void rejected_on(const dlpackgen_stream* stream) {
   const dlpackgen_stream first = on(0);
   const int64_t count = BYTES;
-  const dlpackgen_allocation request = asks(here(0), 1, &count);
+  const dlpackgen_allocation request = allocation_of(here(0), 1, &count);
   DLManagedTensorVersioned *two[2], *tensor = NULL;
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   if (!two_tensors(&first, two)) return;
@@ -804,14 +804,14 @@ static void the_table(void) {
 }
 
 static void the_first_error_stays(void) {
-  const int first = table->probe(&facts, &error);
+  const int first = table->probe(&driver_info, &error);
   const dlpackgen_backend_error kept = error;
   expect(table->probe(NULL, NULL) == first, "probe to give the code %d again", first);
   if (!first) return;
-  fails("probe", table->probe(&facts, &error), first);
+  fails("probe", table->probe(&driver_info, &error), first);
   const dlpackgen_stream stream = on(0);
   const int64_t extent = 4;
-  const dlpackgen_allocation request = asks(here(0), 1, &extent);
+  const dlpackgen_allocation request = allocation_of(here(0), 1, &extent);
   DLManagedTensorVersioned* tensor = NULL;
   dlpackgen_stream out;
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
@@ -859,24 +859,24 @@ static void null_everywhere(void) {
 static void devices_are_counted(void) {
   int32_t count = -1;
   fails("device_count", table->device_count(&count, &error), DLPACKGEN_BACKEND_OK);
-  expect(count >= 1 && count == facts.devices, "at least one device, and as many as probe says: %d, %d", (int)count,
-         (int)facts.devices);
+  expect(count >= 1 && count == driver_info.devices, "at least one device, and as many as probe says: %d, %d",
+         (int)count, (int)driver_info.devices);
 }
 
 static void devices_that_do_not_exist(void) {
-  const DLDevice none[] = {here(facts.devices), here(-1)}, other = {(DLDeviceType)9999, 0};
+  const DLDevice none[] = {here(driver_info.devices), here(-1)}, other = {(DLDeviceType)9999, 0};
   const int64_t extent = 4;
   DLManagedTensorVersioned* tensor = NULL;
   dlpackgen_stream out;
   for (int i = 0; i < 2; i++) {
-    const dlpackgen_allocation request = asks(none[i], 1, &extent);
+    const dlpackgen_allocation request = allocation_of(none[i], 1, &extent);
     fails("allocate", table->allocate(&request, &tensor, &error), DLPACKGEN_BACKEND_INVALID_DEVICE);
     fails("stream_from_dlpack", table->stream_from_dlpack(none[i], NULL, &out, &error),
           DLPACKGEN_BACKEND_INVALID_DEVICE);
     fails("current_work_stream", table->current_work_stream(NULL, none[i], &out, &error),
           DLPACKGEN_BACKEND_INVALID_DEVICE);
   }
-  const dlpackgen_allocation request = asks(other, 1, &extent);
+  const dlpackgen_allocation request = allocation_of(other, 1, &extent);
   fails("allocate", table->allocate(&request, &tensor, &error), DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE);
   fails("stream_from_dlpack", table->stream_from_dlpack(other, NULL, &out, &error),
         DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE);
@@ -932,7 +932,7 @@ static void tensors_are_as_requested(void) {
     const DLDevice device = {(DLDeviceType)conformance_types[i].type, 0};
     for (int k = 0; k < 3; k++) {
       const int32_t ndim = k < 2 ? 3 : 0;
-      const dlpackgen_allocation request = asks(device, ndim, k < 2 ? shapes[k] : NULL);
+      const dlpackgen_allocation request = allocation_of(device, ndim, k < 2 ? shapes[k] : NULL);
       DLManagedTensorVersioned* tensor = NULL;
       fails("allocate", table->allocate(&request, &tensor, &error), DLPACKGEN_BACKEND_OK);
       if (!tensor) continue;
@@ -947,19 +947,19 @@ static void tensors_are_as_requested(void) {
 /* Requests that cannot be met, each rejected with a different code. */
 static void requests_that_are_rejected(void) {
   const int64_t negative[] = {2, -1}, endless[] = {INT64_MAX, INT64_MAX}, large[] = {INT64_MAX};
-  const dlpackgen_allocation requests[] = {asks(here(0), 2, negative), asks(here(0), 65, negative),
-                                           asks(here(0), -1, negative), asks(here(0), 1, NULL),
-                                           asks(here(0), 2, endless)};
+  const dlpackgen_allocation requests[] = {allocation_of(here(0), 2, negative), allocation_of(here(0), 65, negative),
+                                           allocation_of(here(0), -1, negative), allocation_of(here(0), 1, NULL),
+                                           allocation_of(here(0), 2, endless)};
   DLManagedTensorVersioned* tensor = NULL;
   for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
     fails("allocate", table->allocate(&requests[i], &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
-  dlpackgen_allocation wide = asks(here(0), 1, large);
+  dlpackgen_allocation wide = allocation_of(here(0), 1, large);
   wide.dtype.bits = 64;
   fails("allocate", table->allocate(&wide, &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
   wide.dtype.bits = 0;
   fails("allocate", table->allocate(&wide, &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
   const int64_t petabytes = (int64_t)1 << 52;
-  const dlpackgen_allocation much = asks(here(0), 1, &petabytes);
+  const dlpackgen_allocation much = allocation_of(here(0), 1, &petabytes);
   fails("allocate of 4 PiB", table->allocate(&much, &tensor, &error), DLPACKGEN_BACKEND_OUT_OF_MEMORY);
   expect(!tensor, "nothing in the place of the tensor");
 }
@@ -970,7 +970,7 @@ static void whose_memory(void) {
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   for (size_t i = 0; i < sizeof conformance_types / sizeof *conformance_types; i++) {
     const DLDevice device = {(DLDeviceType)conformance_types[i].type,
-                             conformance_types[i].zero ? 0 : facts.devices - 1};
+                             conformance_types[i].zero ? 0 : driver_info.devices - 1};
     DLManagedTensorVersioned* tensor = bytes_on(device, BYTES);
     if (!tensor) continue;
     char* data = tensor->dl_tensor.data;
@@ -978,7 +978,8 @@ static void whose_memory(void) {
     expect((int)info.device.device_type == (int)device.device_type && info.device.device_id == device.device_id,
            "device (%d, %d), not (%d, %d)", (int)device.device_type, (int)device.device_id,
            (int)info.device.device_type, (int)info.device.device_id);
-    expect(info.ordinal >= 0 && info.ordinal < facts.devices, "an ordinal of a device, not %d", (int)info.ordinal);
+    expect(info.ordinal >= 0 && info.ordinal < driver_info.devices, "an ordinal of a device, not %d",
+           (int)info.ordinal);
     fails("pointer_attributes", table->pointer_attributes(data + BYTES - 1, &info, &error), DLPACKGEN_BACKEND_OK);
     expect(!info.base || ((const char*)info.base <= data && (const char*)info.base + info.bytes >= data + BYTES),
            "an allocation around all of the tensor");
@@ -1003,7 +1004,7 @@ static int with_attributes(const void* data, void* attributes) {
 
 static int with_request(const void* data, void* request) {
   const int64_t count = BYTES;
-  const dlpackgen_allocation requested = asks(here(0), 1, &count);
+  const dlpackgen_allocation requested = allocation_of(here(0), 1, &count);
   DLManagedTensorVersioned* tensor = NULL;
   (void)data;
   memcpy((char*)request + sizeof requested.size, (const char*)&requested + sizeof requested.size,
@@ -1089,7 +1090,7 @@ static void freed_memory_is_unknown(void) {
 }
 
 static void streams_in_order(void) {
-  const dlpackgen_stream first = on(0), last = on(facts.devices - 1), none = on(facts.devices);
+  const dlpackgen_stream first = on(0), last = on(driver_info.devices - 1), none = on(driver_info.devices);
   dlpackgen_stream unordered = on(0);
   fails("stream_wait itself", table->stream_wait(&first, &first, &error), DLPACKGEN_BACKEND_OK);
   fails("stream_wait", table->stream_wait(&last, &first, &error), DLPACKGEN_BACKEND_OK);
@@ -1119,7 +1120,7 @@ static void tensors_that_are_kept(void) {
   static char bytes[BYTES];
   int64_t count = BYTES;
   const DLTensor host = host_bytes(bytes, &count);
-  const dlpackgen_stream stream = on(0), other = on(facts.devices - 1);
+  const dlpackgen_stream stream = on(0), other = on(driver_info.devices - 1);
   for (int i = 0; i < MANY; i++) {
     DLManagedTensorVersioned *tensor = bytes_on(here(0), BYTES), *empty = bytes_on(here(0), 0);
     if (!tensor || !empty) return;
@@ -1140,7 +1141,7 @@ static void* work(void* failed) {
   int64_t count = BYTES;
   const DLTensor host = host_bytes(bytes, &count);
   const dlpackgen_stream stream = on(0);
-  const dlpackgen_allocation request = asks(here(0), 1, &count);
+  const dlpackgen_allocation request = allocation_of(here(0), 1, &count);
   dlpackgen_backend_error mine;
   dlpackgen_pointer_attributes info = DLPACKGEN_POINTER_ATTRIBUTES_INIT;
   for (int i = 0; i < MANY; i++) {
@@ -1214,7 +1215,7 @@ static void with_a_device(void) {
   check("devices that do not exist", devices_that_do_not_exist);
   check("numbers of streams", numbers_of_streams);
   check("streams of a program", streams_of_a_program);
-  check("tensors are as asked", tensors_are_as_requested);
+  check("tensors are as requested", tensors_are_as_requested);
   check("requests that are rejected", requests_that_are_rejected);
   check("sizes of callers", sizes_of_callers);
   check("whose memory", whose_memory);
@@ -1237,14 +1238,14 @@ static void with_a_device(void) {
 }
 
 /* Reports the checks that were omitted because a hook is missing. */
-static void tell_gaps(void) {
+static void print_omissions(void) {
 #if defined(_WIN32)
   not_tested("order", "on Windows, nothing is held");
 #else
   if (!has_hooks()) not_tested("order", "conformance_hooks has no `open`, `close`, `hold` and `release`");
-  if (!conformance_hooks.live) not_tested("what is left alive", "conformance_hooks has no `live`");
+  if (!conformance_hooks.live) not_tested("leaks", "conformance_hooks has no `live`");
   if (!has_hooks()) return;
-  if (facts.devices < 2) printf("note: order between devices: the driver has one device\n");
+  if (driver_info.devices < 2) printf("note: order between devices: the driver has one device\n");
   if (!conformance_hooks.foreign) printf("note: streams that must be rejected: no hook `foreign`\n");
   if (!conformance_hooks.fails) printf("note: work that fails: the hook `release` has no failure\n");
   if (!conformance_hooks.reject) printf("note: errors of the driver: no hook `reject`\n");
@@ -1256,11 +1257,11 @@ int main(void) {
   check("the table", the_table);
   check("the first error stays", the_first_error_stays);
   check("null everywhere", null_everywhere);
-  const int code = table->probe(&facts, &error);
+  const int code = table->probe(&driver_info, &error);
   const dlpackgen_backend_error first = error;
   if (!code) with_a_device();
   if (code) not_tested("all that needs a device", first.text);
-  else tell_gaps();
+  else print_omissions();
   printf("%d checks, %d failed\n", checks, failures);
   if (failures) return 1;
   return untested ? 77 : 0;

@@ -55,7 +55,7 @@ static int choose(const struct driver* d, dlpackgen_backend_error* error) {
                      "cl_intel_unified_shared_memory", BACKEND_PACKAGE);
 }
 
-static int start(const struct driver* d, dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+static int start(const struct driver* d, dlpackgen_driver_info* info, dlpackgen_backend_error* error) {
   const int code = choose(d, error);
   driver_result result = 0;
   if (code) return code;
@@ -63,7 +63,7 @@ static int start(const struct driver* d, dlpackgen_driver_info* facts, dlpackgen
   clusm.context = d->context(NULL, clusm.count, clusm.devices, NULL, NULL, &result);
   for (unsigned i = 0; i < clusm.count && !result; i++)
     clusm.queues[i] = d->queue(clusm.context, clusm.devices[i], NULL, &result);
-  facts->devices = (int32_t)clusm.count;
+  info->devices = (int32_t)clusm.count;
   return result ? vendor_fail(error, result, "a context of %u devices", clusm.count) : DLPACKGEN_BACKEND_OK;
 }
 
@@ -109,8 +109,8 @@ static driver_result drain(const struct driver* d, driver_queue queue) {
 }
 
 /* The queue of the request is held until the memory is given back, and waited for then. */
-static int take(const struct driver* d, const struct vendor_request* r, size_t bytes, void** data,
-                dlpackgen_backend_error* error) {
+static int allocate(const struct driver* d, const struct vendor_allocation* r, size_t bytes, void** data,
+                    dlpackgen_backend_error* error) {
   driver_result result = 0;
   driver_device device = clusm.devices[r->device.device_id];
   if ((int)r->device.device_type == BACKEND_device)
@@ -121,7 +121,8 @@ static int take(const struct driver* d, const struct vendor_request* r, size_t b
   return DLPACKGEN_BACKEND_OK;
 }
 
-static int give(const struct driver* d, const struct vendor_request* r, void* data, dlpackgen_backend_error* error) {
+static int deallocate(const struct driver* d, const struct vendor_allocation* r, void* data,
+                      dlpackgen_backend_error* error) {
   const driver_queue queue = r->stream ? (driver_queue)r->stream : clusm.queues[r->device.device_id];
   const driver_result waited = drain(d, queue);
   if (r->stream) (void)d->queue_release(queue);
@@ -164,7 +165,7 @@ static int wait(const struct driver* d, const dlpackgen_stream* stream, void* aw
   return result ? vendor_fail(error, result, "waiting for a marker") : DLPACKGEN_BACKEND_OK;
 }
 
-static void forget(const struct driver* d, void* old) { (void)d->event_release(old); }
+static void delete_mark(const struct driver* d, void* old) { (void)d->event_release(old); }
 
 static int copy(const struct driver* d, const dlpackgen_stream* stream, void* to, const void* from, size_t bytes,
                 dlpackgen_backend_error* error) {
@@ -173,12 +174,13 @@ static int copy(const struct driver* d, const dlpackgen_stream* stream, void* to
   return result ? vendor_fail(error, result, "copy of %llu bytes", (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
 }
 
-static int finish(const struct driver* d, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+static int synchronize(const struct driver* d, const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   const driver_result result = drain(d, queue_of(stream));
   return result ? vendor_fail(error, result, "stream_synchronize: the queue %p", stream->handle) : DLPACKGEN_BACKEND_OK;
 }
 
 const struct vendor_impl* BACKEND_IMPL(void) {
-  static const struct vendor_impl impl = {start, pointer, take, give, owner, mark, wait, forget, copy, finish};
+  static const struct vendor_impl impl = {start, pointer, allocate,    deallocate, owner,
+                                          mark,  wait,    delete_mark, copy,       synchronize};
   return &impl;
 }

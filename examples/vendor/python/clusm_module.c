@@ -90,13 +90,13 @@ static PyObject* devices(PyObject* module, PyObject* nothing) {
 
 /* queue(device=0): the address of a new queue, for stream=. */
 static PyObject* queue(PyObject* module, PyObject* args) {
-  dlpackgen_driver_info facts = DLPACKGEN_DRIVER_INFO_INIT;
+  dlpackgen_driver_info info = DLPACKGEN_DRIVER_INFO_INIT;
   dlpackgen_backend_error error;
   int device = 0, result = 0;
   (void)module;
   if (!PyArg_ParseTuple(args, "|i", &device)) return NULL;
-  if (dlpackgen_clusm()->probe(&facts, &error)) return failed(&error);
-  if (device < 0 || device >= facts.devices) return PyErr_Format(PyExc_ValueError, "there is no device %d", device);
+  if (dlpackgen_clusm()->probe(&info, &error)) return failed(&error);
+  if (device < 0 || device >= info.devices) return PyErr_Format(PyExc_ValueError, "there is no device %d", device);
   void* made = clusm.driver->queue(clusm.context, clusm.devices[device], NULL, &result);
   return made ? PyLong_FromVoidPtr(made) : PyErr_Format(PyExc_RuntimeError, "OpenCL returns %d", result);
 }

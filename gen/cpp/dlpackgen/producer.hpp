@@ -42,45 +42,45 @@ Result<T> as_result(T&& value) noexcept {
 }
 
 // Reports without throwing, even if the receiver throws.
-template <class Tell>
-void tell_safely(Tell& tell, const char* kind, const char* text) noexcept {
+template <class Report>
+void report_safely(Report& report, const char* kind, const char* text) noexcept {
 #ifdef __cpp_exceptions
   try {
-    tell(kind, text);
+    report(kind, text);
   } catch (...) {  // the error cannot be reported
     return;
   }
 #else
-  tell(kind, text);
+  report(kind, text);
 #endif
 }
 
 // An error becomes -1 and one report.
-template <class Tell>
-int settle(const Error& error, Tell& tell) noexcept {
+template <class Report>
+int report_result(const Error& error, Report& report) noexcept {
   if (!error) return 0;
-  tell_safely(tell, kind_of(error.code), Message(error).c_str());
+  report_safely(report, kind_of(error.code), Message(error).c_str());
   return -1;
 }
 
 // Wraps every function of a table: it returns 0 or -1, and does not throw.
-template <class Call, class Tell>
-int guarded(Call call, Tell tell) noexcept {
+template <class Call, class Report>
+int guarded(Call call, Report report) noexcept {
 #ifdef __cpp_exceptions
   try {
-    return settle(call(), tell);
+    return report_result(call(), report);
   } catch (const Exception& e) {
-    tell_safely(tell, kind_of(e.code()), e.what());
+    report_safely(report, kind_of(e.code()), e.what());
   } catch (const std::bad_alloc&) {
-    tell_safely(tell, "MemoryError", out_of_memory);
+    report_safely(report, "MemoryError", out_of_memory);
   } catch (const std::exception& e) {
-    tell_safely(tell, "RuntimeError", e.what());
+    report_safely(report, "RuntimeError", e.what());
   } catch (...) {
-    tell_safely(tell, "RuntimeError", unnamed_exception);
+    report_safely(report, "RuntimeError", unnamed_exception);
   }
   return -1;
 #else
-  return settle(call(), tell);
+  return report_result(call(), report);
 #endif
 }
 

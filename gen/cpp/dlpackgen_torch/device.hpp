@@ -405,7 +405,7 @@ inline int stream_of_torch(void*, DLDevice device, void** handle) noexcept {
 }  // namespace detail
 
 /**
- * Sets the backend that take() and its callers use for torch's devices; nullptr removes it. The
+ * Sets the backend that from_raw() and its callers use for torch's devices; nullptr removes it. The
  * driver is queried for the owner of each tensor's memory, including pinned memory. A tensor that
  * declares another device, for example after its memory was freed, or that extends beyond its
  * memory is rejected. After torch releases memory of the backend, the memory is freed only when the

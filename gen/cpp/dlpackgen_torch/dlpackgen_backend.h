@@ -125,13 +125,11 @@ typedef struct dlpackgen_pointer_attributes {
 } dlpackgen_pointer_attributes;
 #define DLPACKGEN_POINTER_ATTRIBUTES_INIT {sizeof(dlpackgen_pointer_attributes), {kDLCPU, 0}, -1, 0, NULL, 0}
 
-/* Flags of a request. */
-enum {
-  DLPACKGEN_BACKEND_PEER_ACCESS = 1
-}; /* other devices with peer access may read and write the
-    * memory */
+/* Flags of an allocation. PEER_ACCESS: other devices with peer access may read and write the
+ * memory. */
+enum { DLPACKGEN_BACKEND_PEER_ACCESS = 1 };
 
-/* A request for an allocation: {sizeof request, device, dtype, ndim, shape, stream, flags}. `shape`
+/* Describes an allocation: {sizeof allocation, device, dtype, ndim, shape, stream, flags}. `shape`
  * is not retained. */
 typedef struct dlpackgen_allocation {
   size_t size; /* sizeof(dlpackgen_allocation) of the caller */
@@ -152,8 +150,8 @@ typedef struct dlpackgen_backend {
   int32_t device_type;  /* the device type whose ids are ordinals */
   const char* name;     /* "cuda" */
 
-  /* Loads and starts the driver; `facts` may be NULL. */
-  int (*probe)(dlpackgen_driver_info* facts, dlpackgen_backend_error* error);
+  /* Loads and starts the driver; `info` may be NULL. */
+  int (*probe)(dlpackgen_driver_info* info, dlpackgen_backend_error* error);
 
   /* Returns the number of devices. Their ids start at 0, unless the backend's own header specifies
    * otherwise. */
@@ -164,11 +162,11 @@ typedef struct dlpackgen_backend {
   int (*pointer_attributes)(const void* pointer, dlpackgen_pointer_attributes* info, dlpackgen_backend_error* error);
 
   /* Allocates an uninitialized compact tensor, whose data is NULL if it has no elements. The tensor
-   * may be used at once on the stream of the request. The caller owns it. The deleter may be called
-   * on any thread, at exit, in a child of fork, and while the GPU still uses the memory on the
-   * stream of the request or on streams passed to keep_until. The stream of the request must exist
-   * until then, unless it was passed to keep_until. */
-  int (*allocate)(const dlpackgen_allocation* request, DLManagedTensorVersioned** tensor,
+   * may be used at once on the stream of the allocation. The caller owns it. The deleter may be
+   * called on any thread, at exit, in a child of fork, and while the GPU still uses the memory on
+   * the stream of the allocation or on streams passed to keep_until. The stream of the allocation
+   * must exist until then, unless it was passed to keep_until. */
+  int (*allocate)(const dlpackgen_allocation* allocation, DLManagedTensorVersioned** tensor,
                   dlpackgen_backend_error* error);
 
   /* Frees the tensor and returns a status. NULL is allowed. */
@@ -189,7 +187,7 @@ typedef struct dlpackgen_backend {
 
   /* Delays freeing the memory of a tensor from `allocate`, after its deleter was called, until the
    * work that is now queued on the stream has finished. After a call with the stream of the
-   * request, the deleter does not use that stream, which may then be destroyed earlier. */
+   * allocation, the deleter does not use that stream, which may then be destroyed earlier. */
   int (*keep_until)(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream, dlpackgen_backend_error* error);
 
   /* Copies all elements. Both tensors must be compact, with the same shape and dtype, and at least

@@ -104,12 +104,12 @@ struct Aten {
  *
  * \throws BufferError, Exception, or c10::Error; the deleter has been called then.
  */
-inline at::Tensor take(DLManagedTensorVersioned* managed, ReadOnly read_only = ReadOnly::raise) {
+inline at::Tensor from_raw(DLManagedTensorVersioned* managed, ReadOnly read_only = ReadOnly::raise) {
   return detail::import_checked<detail::Aten>(detail::received(managed), read_only);
 }
 
 /** The same for the struct without a version. */
-inline at::Tensor take(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::raise) {
+inline at::Tensor from_raw(DLManagedTensor* managed, ReadOnly read_only = ReadOnly::raise) {
   return detail::import_checked<detail::Aten>(detail::received(managed), read_only);
 }
 

@@ -556,7 +556,7 @@ inline at::Tensor from_derived(PyObject* object, const How& how) {
 /**
  * Consumes a capsule of either name, and returns its tensor.
  *
- * \throws as take(), or python_error for any other object.
+ * \throws as from_raw(), or python_error for any other object.
  */
 inline at::Tensor from_capsule(PyObject* capsule, ReadOnly read_only = ReadOnly::raise) {
   return detail::from_capsule<detail::Aten>(capsule, read_only);
@@ -567,7 +567,7 @@ inline at::Tensor from_capsule(PyObject* capsule, ReadOnly read_only = ReadOnly:
  * dlpackgen_python. For a torch.Tensor, the result is an alias with the same conjugate and negative
  * bits. An object of a derived type is read through its __dlpack__, which includes its changes.
  *
- * \throws as take(), or python_error for exceptions of its library.
+ * \throws as from_raw(), or python_error for exceptions of its library.
  */
 inline at::Tensor from_object(PyObject* object, const detail::How& how = ReadOnly::raise) {
   if (THPVariable_CheckExact(object)) return detail::alias_of(THPVariable_Unpack(object));

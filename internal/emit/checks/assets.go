@@ -17,7 +17,7 @@ const HeaderName = "kernels.h"
 // Assets lists kernels.h, and kernels.c with its parts.
 func Assets(r *spec.Release, described []contract.Kernel) (header, source emit.Asset) {
 	view := viewAll(r, described)
-	parts := emit.Copies("kernels", "", "arithmetic.h", "demands.h", "encoding.h")
+	parts := emit.Copies("kernels", "", "arithmetic.h", "kernel_checks.h", "encoding.h")
 	if view.Serial {
 		parts = append(parts, emit.Copies("kernels", "", "serial.h")...)
 	}

@@ -35,7 +35,7 @@ LARGEST = {"float16": 65504.0, "bfloat16": 3.3895313892515355e38, "float32": 3.4
 def rejected(kernel):
     cases = []
     for p in kernel.args:
-        cases += [Case(b, p.name) for b in (tensor_demands if isinstance(p, Tensor) else scalar_demands)(kernel, p)]
+        cases += [Case(b, p.name) for b in (tensor_mistakes if isinstance(p, Tensor) else scalar_mistakes)(kernel, p)]
         if isinstance(p, Tensor):
             cases += [Case(extent, p.name, i, f"{p.name}-{i}") for i in compared(kernel, p)]
     cases += [Case(overlap, a, i, f"{a}-{b}") for i, (a, b) in enumerate(kernel.apart)]
@@ -46,7 +46,7 @@ def rejected(kernel):
     return cases + [Case(too_many), Case(unknown_keyword)] + ([Case(twice)] if kernel.args else [])
 
 
-def tensor_demands(kernel, p):
+def tensor_mistakes(kernel, p):
     breaks = [missing] if p.required else []
     breaks += [not_a_tensor] if p.optional else [none, not_a_tensor]
     breaks += [dtype] if p.dtypes or p.variable else []
@@ -58,7 +58,7 @@ def tensor_demands(kernel, p):
     return breaks + [requires_grad]
 
 
-def scalar_demands(kernel, p):
+def scalar_mistakes(kernel, p):
     breaks = ([missing] if p.required else []) + ([] if p.optional else [none]) + [kind]
     breaks += [too_large] if p.kind == "number" else []
     breaks += [item] if p.kind in ("ints", "floats") else []

@@ -1,10 +1,10 @@
 /* The vendor-written part of acme's backend. */
 #include "vendor_impl.h"
 
-static int start(const struct driver* driver, dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+static int start(const struct driver* driver, dlpackgen_driver_info* info, dlpackgen_backend_error* error) {
   int version = 0, devices = 0;
   const driver_result result = driver->init(&version, &devices);
-  facts->version = version, facts->devices = devices;
+  info->version = version, info->devices = devices;
   return result ? vendor_fail(error, result, "the driver does not start") : DLPACKGEN_BACKEND_OK;
 }
 
@@ -21,15 +21,15 @@ static int pointer(const struct driver* driver, const void* address, dlpackgen_p
   return DLPACKGEN_BACKEND_OK;
 }
 
-static int take(const struct driver* driver, const struct vendor_request* r, size_t bytes, void** data,
-                dlpackgen_backend_error* error) {
+static int allocate(const struct driver* driver, const struct vendor_allocation* r, size_t bytes, void** data,
+                    dlpackgen_backend_error* error) {
   const driver_result result =
       driver->alloc(data, bytes, r->device.device_id, (int)r->device.device_type == BACKEND_managed);
   return result ? vendor_fail(error, result, "allocate: %zu bytes", bytes) : DLPACKGEN_BACKEND_OK;
 }
 
-static int give(const struct driver* driver, const struct vendor_request* r, void* data,
-                dlpackgen_backend_error* error) {
+static int deallocate(const struct driver* driver, const struct vendor_allocation* r, void* data,
+                      dlpackgen_backend_error* error) {
   (void)r;
   const driver_result result = driver->release(data);
   return result ? vendor_fail(error, result, "deallocate: %p", data) : DLPACKGEN_BACKEND_OK;
@@ -54,7 +54,7 @@ static int wait(const struct driver* driver, const dlpackgen_stream* s, void* ev
   return result ? vendor_fail(error, result, "waiting") : DLPACKGEN_BACKEND_OK;
 }
 
-static void forget(const struct driver* driver, void* event) { (void)driver->drop(event); }
+static void delete_mark(const struct driver* driver, void* event) { (void)driver->drop(event); }
 
 static int copy(const struct driver* driver, const dlpackgen_stream* s, void* to, const void* from, size_t bytes,
                 dlpackgen_backend_error* error) {
@@ -62,12 +62,13 @@ static int copy(const struct driver* driver, const dlpackgen_stream* s, void* to
   return result ? vendor_fail(error, result, "copy of %zu bytes", bytes) : DLPACKGEN_BACKEND_OK;
 }
 
-static int finish(const struct driver* driver, const dlpackgen_stream* s, dlpackgen_backend_error* error) {
+static int synchronize(const struct driver* driver, const dlpackgen_stream* s, dlpackgen_backend_error* error) {
   const driver_result result = driver->finish(s->handle, s->device.device_id);
   return result ? vendor_fail(error, result, "stream_synchronize") : DLPACKGEN_BACKEND_OK;
 }
 
 const struct vendor_impl* BACKEND_IMPL(void) {
-  static const struct vendor_impl impl = {start, pointer, take, give, owner, mark, wait, forget, copy, finish};
+  static const struct vendor_impl impl = {start, pointer, allocate,    deallocate, owner,
+                                          mark,  wait,    delete_mark, copy,       synchronize};
   return &impl;
 }

@@ -16,24 +16,24 @@ static const dlpackgen_stream stream = {NULL, {kDLExtDev, 0}, 0, 0};
 
 static void doze(void) { nanosleep(&(struct timespec){0, 1000000}, NULL); }
 
-static int start(const struct driver* driver, dlpackgen_driver_info* facts, dlpackgen_backend_error* error) {
+static int start(const struct driver* driver, dlpackgen_driver_info* info, dlpackgen_backend_error* error) {
   (void)driver, (void)error;
-  facts->version = 60, facts->devices = 1;
+  info->version = 60, info->devices = 1;
 #ifdef SILENT
   return DLPACKGEN_BACKEND_UNAVAILABLE; /* without an error, which a vendor may forget */
 #endif
   return 0;
 }
 
-static int take(const struct driver* driver, const struct vendor_request* r, size_t bytes, void** data,
-                dlpackgen_backend_error* error) {
+static int allocate(const struct driver* driver, const struct vendor_allocation* r, size_t bytes, void** data,
+                    dlpackgen_backend_error* error) {
   (void)driver, (void)r, (void)bytes, (void)error;
   *data = memory;
   return 0;
 }
 
-static int give(const struct driver* driver, const struct vendor_request* r, void* data,
-                dlpackgen_backend_error* error) {
+static int deallocate(const struct driver* driver, const struct vendor_allocation* r, void* data,
+                      dlpackgen_backend_error* error) {
   (void)driver, (void)r, (void)data, (void)error;
   return 0;
 }
@@ -53,11 +53,15 @@ static int wait(const struct driver* driver, const dlpackgen_stream* s, void* ev
   return 0;
 }
 
-static void forget(const struct driver* driver, void* event) { (void)driver, (void)event; }
+static void delete_mark(const struct driver* driver, void* event) { (void)driver, (void)event; }
 
 const struct vendor_impl* BACKEND_IMPL(void) {
-  static const struct vendor_impl impl = {
-      .start = start, .take = take, .give = give, .mark = mark, .wait = wait, .forget = forget};
+  static const struct vendor_impl impl = {.start = start,
+                                          .allocate = allocate,
+                                          .deallocate = deallocate,
+                                          .mark = mark,
+                                          .wait = wait,
+                                          .delete_mark = delete_mark};
   return &impl;
 }
 

@@ -289,11 +289,11 @@ static bool device_fits(PyObject* wanted, DLDevice device, bool in_place, bool* 
 }
 
 /* The arguments of __dlpack__ that have an effect. */
-struct wish {
+struct export_options {
   bool versioned, copy;
 };
 
-static bool parse(PyObject* args, PyObject* keywords, DLDevice device, struct wish* wish) {
+static bool parse(PyObject* args, PyObject* keywords, DLDevice device, struct export_options* options) {
   static char* names[] = {"stream", "max_version", "dl_device", "copy", NULL};
   PyObject *stream = py.None, *version = py.None, *where = py.None, *copy = py.None;
   long long newest[2] = {0, 0};
@@ -301,22 +301,22 @@ static bool parse(PyObject* args, PyObject* keywords, DLDevice device, struct wi
     return false;
   if (version != py.None && !pair(version, "max_version", newest)) return false;
   int truth = copy == py.None ? 0 : py.PyObject_IsTrue(copy);
-  wish->versioned = newest[0] >= 1;
-  wish->copy = truth > 0;
+  options->versioned = newest[0] >= 1;
+  options->copy = truth > 0;
   bool in_place = copy != py.None && !truth;
-  return truth >= 0 && stream_fits(stream, device) && device_fits(where, device, in_place, &wish->copy);
+  return truth >= 0 && stream_fits(stream, device) && device_fits(where, device, in_place, &options->copy);
 }
 
 static PyObject* dlpack(PyObject* self, PyObject* args, PyObject* keywords) {
   DLManagedTensorVersioned* tensor;
-  struct wish wish;
+  struct export_options options;
   if (dlp_59225070_py_managed(self, &tensor)) return NULL;
-  if (!parse(args, keywords, tensor->dl_tensor.device, &wish)) {
+  if (!parse(args, keywords, tensor->dl_tensor.device, &options)) {
     delete_versioned(tensor);
     return NULL;
   }
-  if (wish.copy && !(tensor = copied(tensor))) return NULL;
-  return wish.versioned ? versioned_capsule(tensor) : legacy_capsule(tensor);
+  if (options.copy && !(tensor = copied(tensor))) return NULL;
+  return options.versioned ? versioned_capsule(tensor) : legacy_capsule(tensor);
 }
 
 static PyObject* dlpack_device(PyObject* self, PyObject* none) {

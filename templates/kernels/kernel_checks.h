@@ -1,7 +1,7 @@
 /* Checks of described kernels that <dlpackgen/checker.h> does not have: expressions, groups of
  * dimensions, lists, and comparisons between tensors. */
-#ifndef DLPACKGEN_KERNELS_DEMANDS_H_
-#define DLPACKGEN_KERNELS_DEMANDS_H_
+#ifndef DLPACKGEN_KERNELS_KERNEL_CHECKS_H_
+#define DLPACKGEN_KERNELS_KERNEL_CHECKS_H_
 
 #include <dlpackgen/checker.h>
 #include <string.h>
@@ -468,4 +468,4 @@ DLPACKGEN_SLOW static void dlpackgen_put_status(struct dlpackgen_message* messag
   dlpackgen_put_integer(message, status);
 }
 
-#endif /* DLPACKGEN_KERNELS_DEMANDS_H_ */
+#endif /* DLPACKGEN_KERNELS_KERNEL_CHECKS_H_ */
