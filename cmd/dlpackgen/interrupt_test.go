@@ -172,7 +172,7 @@ func TestAnIgnoredSignalStaysIgnored(t *testing.T) {
 	assert.FileExists(t, filepath.Join(dir, "out", "dlpackgen.lock"))
 }
 
-func TestWhatBecameOfARun(t *testing.T) {
+func TestResultsOfInterruptedRuns(t *testing.T) {
 	for want, i := range map[string]*interrupts{
 		"nothing was changed":                                                {configs: 3},
 		"the run was already complete":                                       {changed: 1},

@@ -187,7 +187,7 @@ func withReturns(t testing.TB) string {
 }
 
 // A description must define all names that the sources use: each row is omitted in turn.
-func TestWhatTheSourcesNeedIsMissed(t *testing.T) {
+func TestDescriptionsMustDefineAllUsedNames(t *testing.T) {
 	need := requirements["cuda"]
 	for what, names := range map[string][]string{"handle": need.handles, "constant": need.constants,
 		"function": need.functions} {

@@ -44,7 +44,7 @@ func TestListIsBounded(t *testing.T) {
 	assert.Equal(t, Diagnostic{Severity: Error, Code: "too-many", Text: "1 more findings are not shown"}, last)
 }
 
-func TestWhatIsNotShownCountsByItsWorst(t *testing.T) {
+func TestOmittedFindingsHaveTheHighestSeverity(t *testing.T) {
 	for want, tail := range map[Severity][]Severity{
 		Note: {Note, Note}, Warning: {Note, Warning, Note}, Error: {Warning, Error, Note},
 	} {

@@ -86,7 +86,7 @@ func TestDrawingsAreUpToDate(t *testing.T) {
 	golden.Orphans(t, "draw", owned)
 }
 
-func TestOnlyWhatIsNamedIsShown(t *testing.T) {
+func TestDrawingsOfSelectedTypes(t *testing.T) {
 	one := tables(release(t, "1.3"), layout.LP64, layout.I386)
 	for name, got := range map[string]string{
 		"text": Text(one, []string{"DLDevice"}), "json": string(JSON(one, []string{"DLDevice"})),
@@ -100,7 +100,7 @@ func TestOnlyWhatIsNamedIsShown(t *testing.T) {
 	assert.NotEmpty(t, one[0].Structs, "the caller's tables stay whole")
 }
 
-func TestNothingToShow(t *testing.T) {
+func TestEmptyDrawings(t *testing.T) {
 	assert.Empty(t, Text(nil, nil))
 	assert.JSONEq(t, `{"version": 1, "dlpack": "", "lang": "", "models": []}`, string(JSON(nil, nil)))
 	assert.Contains(t, string(SVG(nil, nil)), "</svg>")

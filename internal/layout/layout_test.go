@@ -152,7 +152,7 @@ func TestAbsurdSpecsEnd(t *testing.T) {
 	}
 }
 
-func TestNamesThatAreNotThere(t *testing.T) {
+func TestUnknownNames(t *testing.T) {
 	table := Of(tensor(), LP64, C)
 	_, ok := table.Struct("Kind")
 	assert.False(t, ok, "an enum is not a struct")

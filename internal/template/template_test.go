@@ -100,8 +100,9 @@ func TestTemplatesFillAsThoseOfGo(t *testing.T) {
 	}
 }
 
-// TestErrorsSayWhere lists mistakes that text/template reports too, at the same place.
-func TestErrorsSayWhere(t *testing.T) {
+// TestErrorsEqualThoseOfTextTemplate lists mistakes that text/template reports too, at the same
+// place.
+func TestErrorsEqualThoseOfTextTemplate(t *testing.T) {
 	for text, want := range map[string]string{
 		"\n {{.no}}":                    `template: t:2:3: executing "t" at <.no>: map has no entry for key "no"`,
 		"{{.none.x}}":                   `template: t:1:7: executing "t" at <.none.x>: nil data; no entry for key "x"`,

@@ -31,7 +31,7 @@ func TestFits(t *testing.T) {
 	assert.False(t, Fits([]string{"a"}, []string{"a", "a"}), "every line")
 }
 
-func TestLinesAndWhatFails(t *testing.T) {
+func TestLinesAndTried(t *testing.T) {
 	assert.Equal(t, []string{"a", "b c"}, Lines(t, exec.Command("printf", `a\nb c\n`)))
 	assert.Equal(t, []string{"a", "x"}, Tried([]string{"WHAT=x"}, "sh", "-c", `echo a; echo "$WHAT"`))
 	assert.Nil(t, Tried(nil, "sh", "-c", "echo a; exit 1"))

@@ -30,7 +30,7 @@ func hits(t *testing.T) string {
 	return regexp.MustCompile(`preprocessed_cache_hit\s+(\d+)`).FindStringSubmatch(string(out))[1]
 }
 
-func TestWhatWasCompiledIsFoundInAnotherFolder(t *testing.T) {
+func TestCompiledSourcesAreCachedAcrossFolders(t *testing.T) {
 	Require(t, "ccache", "ccache")
 	t.Setenv("CCACHE_DIR", t.TempDir())
 	gcc := RequireCompiler(t, "gcc", "gcc")

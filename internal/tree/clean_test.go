@@ -106,7 +106,7 @@ func TestDroppedTarget(t *testing.T) {
 }
 
 // Others alone also narrows a run: an omitted Only must not delete files.
-func TestOthersNarrow(t *testing.T) {
+func TestRunsWithOnlyOthersDeleteNothing(t *testing.T) {
 	dir := t.TempDir()
 	generated(t, requested(dir, 1))
 	req := only(requested(dir, 1), "c")

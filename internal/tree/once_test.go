@@ -22,7 +22,7 @@ func withOnce(dir, text string) Request {
 
 // A starter file belongs to the user after it was written: no run changes it, no check reports it,
 // and the lock does not list it.
-func TestWhatIsWrittenOnceIsItsUsers(t *testing.T) {
+func TestStarterFilesBelongToTheUser(t *testing.T) {
 	dir := t.TempDir()
 	report, err := Check(withOnce(dir, "first"))
 	require.NoError(t, err)
@@ -46,7 +46,7 @@ func TestWhatIsWrittenOnceIsItsUsers(t *testing.T) {
 }
 
 // It is kept if a config no longer requests it, and by clean.
-func TestWhatIsWrittenOnceStays(t *testing.T) {
+func TestStarterFilesAreKept(t *testing.T) {
 	dir := t.TempDir()
 	generated(t, withOnce(dir, "first"))
 	req := withOnce(dir, "first")

@@ -48,7 +48,7 @@ func TestStop(t *testing.T) {
 }
 
 // A stopped or failed run reports what it could not undo.
-func TestWhatIsLeftIsSaid(t *testing.T) {
+func TestStoppedRunsReportWhatTheyCouldNotUndo(t *testing.T) {
 	s := scenarios()[1]
 	_, req := s.start(t)
 	stop := make(chan struct{})

@@ -9,7 +9,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
-func TestWhatADescriptionMustNotContain(t *testing.T) {
+func TestTextsThatDocsMustNotContain(t *testing.T) {
 	for doc, want := range map[string]string{
 		"Adds / two * numbers?": "",
 		"ends */ here":          "write it without /*, */ and backslashes",

@@ -26,7 +26,7 @@ func parse(src string) (*yaml.Node, []string) {
 	return root, out
 }
 
-func TestNodesKnowWhereTheyStand(t *testing.T) {
+func TestNodesHavePositions(t *testing.T) {
 	root, found := parse("\ufeffa: 1\nlist:\n  - {é: ü, key: 'q'}\n")
 	require.Empty(t, found)
 	require.Equal(t, yaml.Mapping, root.Kind)
@@ -36,7 +36,7 @@ func TestNodesKnowWhereTheyStand(t *testing.T) {
 	assert.Equal(t, diag.Pos{File: "f.yaml", Line: 3, Col: 19}, key.Value.Pos())
 }
 
-func TestWhatYAMLWouldLetThroughIsRejectedAtItsPlace(t *testing.T) {
+func TestUnsupportedYAMLIsRejectedWithItsPosition(t *testing.T) {
 	for name, c := range map[string]struct{ src, want string }{
 		"nul":                {"a: 1\nb: \x00\n", "2:4 yaml-nul"},
 		"tab":                {"a:\n\tb: 1\n", "2:1 yaml-tab"},

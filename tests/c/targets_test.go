@@ -105,7 +105,7 @@ func TestProbesAreGuarded(t *testing.T) {
 }
 
 // The header documents what it cannot detect; this list keeps the documentation true.
-func TestWhatCannotBeTold(t *testing.T) {
+func TestChangesThatTheABICheckCannotDetect(t *testing.T) {
 	testtool.Require(t, "clang-16", "clang-16")
 	dir := headers(t, "1.3")
 	for _, target := range []string{"armv7-linux-gnueabihf", "wasm32-unknown-unknown", "i686-windows-msvc"} {

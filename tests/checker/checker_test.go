@@ -60,7 +60,7 @@ int check(const struct dlpackgen_function *f, const DLTensor *const *t, const ui
 
 // The checker neither allocates nor prints, and needs no host. It has no static variables, so
 // threads may call it concurrently.
-func TestItNeedsNothing(t *testing.T) {
+func TestTheCheckerHasNoDependenciesAndNoState(t *testing.T) {
 	for _, level := range []string{"-O0", "-O2"} {
 		all := symbols(t, entry, level)
 		require.Contains(t, all["U"], "strcmp", "nm lists the dependencies")

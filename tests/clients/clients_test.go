@@ -53,7 +53,7 @@ func TestCases(t *testing.T) {
 	})
 }
 
-func TestWhatOneCaseDoesNotShow(t *testing.T) {
+func TestSpecialCasesOfLibraries(t *testing.T) {
 	python := environment(t)
 	modules := build(t, python, generated(t))
 	for library, least := range map[string]int{"numpy": 7, "torch": 25, "jax": 5, "paddle": 9, "ours": 1} {

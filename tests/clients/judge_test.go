@@ -40,7 +40,7 @@ var forgotten = []struct{ what, old, to string }{
 	{"exceptions other than BufferError", `REJECTED if name == "BufferError" else f"{REJECTED} {name}"`, "REJECTED"},
 }
 
-func TestTheJudgeForgetsNothing(t *testing.T) {
+func TestMutantsOfTheJudgeAreSeen(t *testing.T) {
 	python := testtool.RequirePython(t)
 	out, log, err := script(python, t.TempDir(), "judge_check.py")
 	require.NoError(t, err, "%s\n%s", out, log)

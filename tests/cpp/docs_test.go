@@ -46,7 +46,7 @@ func TestTheExampleOfTheDocs(t *testing.T) {
 }
 
 // The page names each header, and existing tests.
-func TestTheDocsNameWhatThereIs(t *testing.T) {
+func TestTheDocsNameHeadersAndTests(t *testing.T) {
 	for _, name := range append(emittedHeaders(t), forPython...) {
 		assert.Contains(t, page(t), "`"+name+"`")
 	}

@@ -62,7 +62,7 @@ func TestEachHeaderCompilesAlone(t *testing.T) {
 
 // Disabled warnings: the code is C++17, its structs have padding, shapes are pointers that are
 // indexed, and a class without a source file has its virtual functions in each unit.
-func TestClangHasNothingToSay(t *testing.T) {
+func TestClangCompilesWithoutWarnings(t *testing.T) {
 	everything := []string{"-Weverything", "-Werror", "-Wno-padded", "-Wno-c++98-compat", "-Wno-c++98-compat-pedantic",
 		"-Wno-unsafe-buffer-usage", "-Wno-weak-vtables"}
 	for _, c := range matrix()[3:] {
@@ -79,7 +79,7 @@ func TestClangHasNothingToSay(t *testing.T) {
 }
 
 // Eigen's own headers are system headers, but the code that uses them is checked.
-func TestCompilersHaveNothingToSayOfEigen(t *testing.T) {
+func TestEigenCompilesWithoutWarnings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles Eigen four times")
 	}
@@ -94,7 +94,7 @@ func TestCompilersHaveNothingToSayOfEigen(t *testing.T) {
 	}
 }
 
-func TestGccHasNothingToSay(t *testing.T) {
+func TestGccCompilesWithoutWarnings(t *testing.T) {
 	more := []string{"-O2", "-Wconversion", "-Wsign-conversion", "-Wshadow", "-Wcast-qual", "-Wold-style-cast",
 		"-Wuseless-cast",
 		"-Wnon-virtual-dtor", "-Woverloaded-virtual", "-Wnull-dereference", "-Wdouble-promotion"}
@@ -110,7 +110,7 @@ func TestExceptionsNeedExceptions(t *testing.T) {
 var includeLine = regexp.MustCompile(`(?m)^#include <([a-z_./]+)>$`)
 
 // The core compiles fast because it includes little; this limits its includes.
-func TestWhatTheCoreIncludes(t *testing.T) {
+func TestIncludesOfTheCore(t *testing.T) {
 	allowed := []string{"cstddef", "cstdint", "dlpack/dlpack.h", "dlpackgen/rules.h", "exception", "new",
 		"type_traits", "utility"}
 	text, err := os.ReadFile(filepath.Join(golden.Root(t), "gen", "cpp", "dlpackgen", "core.hpp"))

@@ -16,7 +16,7 @@ import (
 func source(t *testing.T) string { return filepath.Join(cuda(t), "dlpackgen_cuda.c") }
 
 // The backend in the strictest dialects, without warnings from any compiler and without a toolkit.
-func TestCompilersHaveNothingToSay(t *testing.T) {
+func TestSourcesCompileWithoutWarnings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs eight compilers")
 	}

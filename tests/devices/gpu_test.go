@@ -192,7 +192,7 @@ func TestTheScriptForGPUsFindsErrors(t *testing.T) {
 
 // The carried files run with a C library of 2.34 or newer, which contains dlopen. The driver must
 // share it, so none is linked statically.
-func TestWhatIsTakenAlongRunsElsewhere(t *testing.T) {
+func TestCarriedProgramsRunWithOlderCLibraries(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(programs(t), "*"))
 	require.NoError(t, err)
 	files = slices.DeleteFunc(files, func(file string) bool { return filepath.Base(file) == "kernels" }) // sources

@@ -29,7 +29,7 @@ func TestTheLaterMarkStays(t *testing.T) {
 }
 
 // A start that fails without filling the error still fails every call.
-func TestAVendorsStartThatSaysNothing(t *testing.T) {
+func TestAVendorsStartThatFailsWithoutAnError(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a backend of its own")
 	}

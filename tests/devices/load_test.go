@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-func TestNothingIsLoadedBeforeItIsAsked(t *testing.T) {
+func TestTheDriverIsLoadedByTheFirstCall(t *testing.T) {
 	out := steps(t, client(t, cuda(t), testkit.Sanitized...), standin(t), "mapped", "probe", "mapped")
 	assert.Equal(t, []string{"mapped 0 global 0", "probe ok 13000 3", "mapped 1 global 0"}, out)
 }
@@ -133,7 +133,7 @@ func TestPoolsAreDoneWithout(t *testing.T) {
 
 // The stand-in returns the 32-bit entry points of CUDA 2 for a request without a version, or by the
 // bare name.
-func TestFunctionsAreAskedForByVersion(t *testing.T) {
+func TestFunctionsAreLookedUpByVersion(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds three stand-ins")
 	}
@@ -152,7 +152,7 @@ func TestFunctionsAreAskedForByVersion(t *testing.T) {
 	}
 }
 
-func TestAChildOfForkIsTold(t *testing.T) {
+func TestAForkedChildGetsAnError(t *testing.T) {
 	program := client(t, cuda(t), testkit.Sanitized...)
 	out := steps(t, program, standin(t), "probe", "alloc:2:0:4", "log", "fork", "count", "alloc:2:0:4", "delete:0",
 		"log")
@@ -165,7 +165,7 @@ func TestAChildOfForkIsTold(t *testing.T) {
 }
 
 // Only libdl and libc are linked, and one symbol is exported.
-func TestWhatIsLinkedAndExported(t *testing.T) {
+func TestLinkedLibrariesAndExportedSymbols(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a library")
 	}

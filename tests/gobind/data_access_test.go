@@ -123,7 +123,7 @@ func TestTheZeroTensorIsReleased(t *testing.T) {
 	assert.Zero(t, none.NBytes())
 }
 
-func TestErrorsTellKindAndDetail(t *testing.T) {
+func TestErrorsHaveAKindAndADetail(t *testing.T) {
 	_, err := dlpack.Data[int8](spoiled(t, func(Foreign) {}))
 	var detail *dlpack.Error
 	require.ErrorAs(t, err, &detail)

@@ -32,7 +32,7 @@ func TestExchangeManagedOwnsUntilRelease(t *testing.T) {
 	require.EqualError(t, api.FromPyObject(&m, 0), "dlpack: invalid argument: no object: its address is 0")
 }
 
-func TestExchangeManagedBelievesNothing(t *testing.T) {
+func TestExchangeManagedRejectsInvalidTensors(t *testing.T) {
 	api, _ := opened(t)
 	for name, lie := range lies {
 		t.Run(name, func(t *testing.T) {

@@ -111,7 +111,7 @@ func TestExchangeOpenRejectsWildAddresses(t *testing.T) {
 	require.ErrorIs(t, err, dlpack.ErrArgument)
 }
 
-func TestExchangeOpenWantsEveryFunctionButOne(t *testing.T) {
+func TestExchangeOpenRequiresAllFunctionsButOne(t *testing.T) {
 	for name, remove := range map[string]func(*dlpack.DLPackExchangeAPI){
 		"managed_tensor_allocator":              func(a *dlpack.DLPackExchangeAPI) { a.ManagedTensorAllocator = 0 },
 		"managed_tensor_from_py_object_no_sync": func(a *dlpack.DLPackExchangeAPI) { a.ManagedTensorFromPyObjectNoSync = 0 },

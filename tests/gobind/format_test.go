@@ -133,7 +133,7 @@ func TestVerbsGoToTheElements(t *testing.T) {
 }
 
 // The pointer is invalid in every process.
-func TestWhatTheHostCannotReadIsNotTouched(t *testing.T) {
+func TestFormatDoesNotReadDeviceMemory(t *testing.T) {
 	for device, name := range map[dlpack.DeviceType]string{dlpack.DeviceCUDA: "CUDA:0",
 		dlpack.DeviceMetal: "Metal:0", 4711: "DeviceType(4711):0"} {
 		tensor := spoiled(t, func(f Foreign) {

@@ -290,7 +290,7 @@ func TestRunsRejectWhatDataRejects(t *testing.T) {
 	}
 }
 
-func TestOrdersAreTold(t *testing.T) {
+func TestIsContiguousAndIsFContiguous(t *testing.T) {
 	tests := map[string]struct {
 		shape, strides     []int64
 		dense, columnMajor bool

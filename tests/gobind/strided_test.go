@@ -71,7 +71,7 @@ func TestStridedRejections(t *testing.T) {
 	require.ErrorIs(t, dlpack.Copy[float32](readOnly, readOnly), dlpack.ErrReadOnly)
 }
 
-func TestWhatTheHostCannotReadHasNoPointer(t *testing.T) {
+func TestTensorsInDeviceMemoryHaveNoPointer(t *testing.T) {
 	gpu := spoiled(t, func(f Foreign) { f.Versioned().DLTensor.Device.Type = dlpack.DeviceCUDA })
 	assert.Nil(t, gpu.Pointer())
 	_, _, err := dlpack.Strided[float32](gpu)

@@ -87,7 +87,7 @@ func main() {
 	assert.Contains(t, out, "undefined: dlpack.Import")
 }
 
-func TestPlatformsOf32BitsSayWhy(t *testing.T) {
+func TestPlatformsOf32BitsReportTheReason(t *testing.T) {
 	tier.OnlyNightly(t)
 	m := bindings(t)
 	m.write(t, map[string]string{"main.go": roundTrip})

@@ -79,7 +79,7 @@ func comparedWithTVM(t *testing.T, name, declared string) string {
 }
 
 // Target tvmffi declares its used parts of TVM before 0.20 by hand. They equal TVM's.
-func TestWhatReadsArgumentsOfTVM(t *testing.T) {
+func TestDeclarationsOfLegacyTVMEqualTVMs(t *testing.T) {
 	found, _ := filepath.Glob(filepath.Join(golden.Root(t), ".cache/legacytvm/lib/python3*/site-packages/tvm/include"))
 	if len(found) != 1 {
 		t.Skip("needs the wheels of tests/requirements-legacytvm.txt: make setup")

@@ -83,7 +83,7 @@ var nativeOf = map[string]string{"is_neg": "at::native::is_neg", "is_conj": "at:
 
 // Target python declares the functions with which it reads torch tensors by hand. They equal
 // libtorch's.
-func TestWhatReadsTensorsOfTorch(t *testing.T) {
+func TestFunctionsThatReadTorchTensorsEqualLibtorchs(t *testing.T) {
 	include, _ := installed(t, hosts.Embedded("torch_shim"))
 	known := exported(t, include)
 	text, err := os.ReadFile("../../templates/python/reader_torch_shim.h")

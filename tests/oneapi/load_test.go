@@ -14,7 +14,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
-func TestNothingIsLoadedBeforeItIsAsked(t *testing.T) {
+func TestTheDriverIsLoadedByTheFirstCall(t *testing.T) {
 	assert.Equal(t, []string{"mapped 0 global 0", "probe ok 65551 3", "mapped 1 global 0"},
 		on(t, standin(t), "mapped", "probe", "mapped"))
 }
@@ -99,7 +99,7 @@ func TestADeviceThatFailsKeepsItsPosition(t *testing.T) {
 			out), "%q", out)
 }
 
-func TestAChildOfForkIsTold(t *testing.T) {
+func TestAForkedChildGetsAnError(t *testing.T) {
 	out := on(t, standin(t), "probe", "ids", "alloc:0:4", "log", "fork", "count", "alloc:0:4", "delete:0", "log")
 	require.Len(t, out, 7)
 	assert.Contains(t, out[4], "count 6 0 oneapi: Level Zero was started before this process was forked")
@@ -110,7 +110,7 @@ func TestAChildOfForkIsTold(t *testing.T) {
 }
 
 // Only libdl and libc are linked, and two symbols are exported.
-func TestWhatIsLinkedAndExported(t *testing.T) {
+func TestLinkedLibrariesAndExportedSymbols(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a library")
 	}
@@ -131,7 +131,7 @@ func TestWhatIsLinkedAndExported(t *testing.T) {
 }
 
 // No compiler reports a warning.
-func TestCompilersHaveNothingToSay(t *testing.T) {
+func TestSourcesCompileWithoutWarnings(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs six compilers")
 	}

@@ -139,7 +139,7 @@ func TestTheSelectorNumbersDevices(t *testing.T) {
 }
 
 // The loader alone finds no driver, and reports this before its age.
-func TestTheLoaderAlone(t *testing.T) {
+func TestTheLoaderWithoutADriver(t *testing.T) {
 	dir := levelZero(t)
 	for _, loader := range []string{"root", "old"} {
 		lib := filepath.Join(dir, loader, "usr/lib/x86_64-linux-gnu")

@@ -336,7 +336,7 @@ func qualified(file *ast.File) map[string]bool {
 }
 
 // An older Go, simulated by this one, reports the reason and no other error.
-func TestAnOlderGoIsTold(t *testing.T) {
+func TestAnOlderGoReportsTheReason(t *testing.T) {
 	testtool.Require(t, "gcc", "gcc")
 	for _, dir := range []string{"gen/go/dlpack", "backends/cuda", "backends/shm"} {
 		// The common package of backends is below them, because an older Go would look for its

@@ -231,7 +231,7 @@ func TestTheTestsOfTheTool(t *testing.T) {
 }
 
 // An uncommitted change is not part of a release, and is reported.
-func TestWhatIsNotCommittedIsLeftOut(t *testing.T) {
+func TestUncommittedChangesAreNotReleased(t *testing.T) {
 	heavy(t)
 	dir := t.TempDir()
 	for _, line := range []string{"init --quiet", "commit --quiet --allow-empty -m x"} {

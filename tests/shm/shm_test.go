@@ -193,7 +193,7 @@ func TestSteps(t *testing.T) {
 }
 
 // The kernel frees the memory of dead processes, including memory in an unreceived message.
-func TestTheDeadLeaveNothingBehind(t *testing.T) {
+func TestMemoryOfDeadProcessesIsFreed(t *testing.T) {
 	assert.Equal(t, []string{"in a message 1", "left 0"}, does(t, client(t), "dying"))
 }
 

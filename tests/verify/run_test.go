@@ -112,7 +112,7 @@ func TestTheReleaseIsPassed(t *testing.T) {
 }
 
 // A header that cannot be compared is an error with a hint, not a finding.
-func TestWhatCannotBeCompared(t *testing.T) {
+func TestHeadersThatCannotBeCompared(t *testing.T) {
 	t.Parallel()
 	testtool.Require(t, "gcc", "gcc")
 	testtool.Require(t, "g++", "g++")
@@ -206,7 +206,7 @@ func TestAHeaderThatDoesNotCompile(t *testing.T) {
 	}
 }
 
-func TestACancelledRunSaysSo(t *testing.T) {
+func TestACancelledRunReportsIt(t *testing.T) {
 	t.Parallel()
 	testtool.Require(t, "gcc", "gcc")
 	ctx, cancel := context.WithCancel(context.Background())

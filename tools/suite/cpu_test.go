@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestCostsAreTold(t *testing.T) {
+func TestCostsOfPackages(t *testing.T) {
 	assert.Equal(t, "CPU seconds of tests: 113\n    100 r\n     12 p\n",
 		costs(map[string]float64{"p": 12.4, "r": 100, "s": 0.5}))
 	assert.Empty(t, costs(map[string]float64{"s": 0.5}), "a run of cached results reports no times")

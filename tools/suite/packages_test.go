@@ -153,7 +153,7 @@ func contains(code ast.Node, called string) (found bool) {
 }
 
 // Without the call, cached results would remain valid although an input of a child process changed.
-func TestWhatStartsProcessesRecordsInputs(t *testing.T) {
+func TestPackagesThatStartProcessesRecordInputs(t *testing.T) {
 	for _, p := range rows(t) {
 		if imports(t, p.Path, "os/exec") {
 			assert.True(t, len(p.Inputs) > 0 || p.Uncached != "",
@@ -248,7 +248,7 @@ func runsEachTime(t *testing.T, pkg, name string) bool {
 }
 
 // A nightly test is covered by a test that is not nightly.
-func TestWhatCoversNightlyTestsIsRun(t *testing.T) {
+func TestNightlyTestsAreCoveredByOthers(t *testing.T) {
 	text, err := os.ReadFile("../../docs/testing.md")
 	require.NoError(t, err)
 	assert.Empty(t, uncovered(t, string(text)))

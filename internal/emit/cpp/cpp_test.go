@@ -37,7 +37,7 @@ func emitted(t *testing.T, r *spec.Release) map[string]string {
 }
 
 // A snapshot contains the rendered files; the others differ only in the namespace.
-func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
+func TestSnapshotsOfOtherReleases(t *testing.T) {
 	var owned []string
 	for _, version := range served() {
 		if version == spec.Embedded().Latest() {

@@ -43,7 +43,7 @@ func served(t *testing.T) (versions []string) {
 
 // A snapshot is one archive: loose Go files would be packages of this module. It contains neither
 // copies nor the header, which is in golden/out/c.
-func TestSnapshotsOfWhatGenDoesNotHold(t *testing.T) {
+func TestSnapshotsOfOtherReleases(t *testing.T) {
 	var owned []string
 	for _, version := range served(t) {
 		m := &emit.Model{Release: emittest.Release(t, version)}

@@ -66,7 +66,7 @@ func TestKernelsAreRendered(t *testing.T) {
 	assert.Contains(t, python, `"bfloat16": (4, 16),`)
 }
 
-func TestWhatXLAHasNoWordsFor(t *testing.T) {
+func TestKernelsThatXLACannotExpress(t *testing.T) {
 	for _, c := range [][2]string{
 		{"  args: {x: 'float32[n]'}\n  returns: {norm: float}\n", "returns the scalar norm, which XLA cannot: write"},
 		{"  args: {x: 'complex32[n]'}\n", "has x of complex32, a dtype that XLA lacks"},

@@ -66,7 +66,7 @@ func TestKernelsAreRendered(t *testing.T) {
 	assert.Contains(t, all["kernels_paddle.c"], "int dlpackgen_paddle_check_plain(")
 }
 
-func TestWhatPaddleHasNoWordsFor(t *testing.T) {
+func TestKernelsThatPaddleCannotExpress(t *testing.T) {
 	for _, c := range [][2]string{
 		{"  args: {x: 'uint32[n]'}\n", "has x of uint32, a dtype that Paddle lacks"},
 		{"  args: {x: 'float32[n]'}\n  returns: {y: 'int4[n]'}\n", "has y of int4, a dtype that Paddle lacks"},
@@ -77,7 +77,7 @@ func TestWhatPaddleHasNoWordsFor(t *testing.T) {
 	}
 }
 
-func TestWhatSavesTooMuch(t *testing.T) {
+func TestTooManySavedValues(t *testing.T) {
 	k := &contract.Kernel{Name: "k", Backward: &contract.Backward{}, Results: []contract.Param{{Saved: true}}}
 	k.Args = make([]contract.Param, emit.MaxParameters-1)
 	for i := range k.Args {

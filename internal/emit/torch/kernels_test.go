@@ -19,7 +19,7 @@ func emitted(t *testing.T, src string) (map[string]string, error) {
 	return emittest.Emitted(t, emittest.Unfolded(Target), src, nil)
 }
 
-func TestWhatTorchCannotDescribeIsNamed(t *testing.T) {
+func TestKernelsThatTorchCannotExpress(t *testing.T) {
 	_, err := emitted(t, `f: {args: {n: int}}
 g: {args: {x: "float32[n]", y: "float32[n]? out = None"}}
 h: {args: {x: "float32[n]"}, returns: {norm: float}}

@@ -16,7 +16,7 @@ func emitted(t *testing.T, src string, options map[string]string) (map[string]st
 	return emittest.Emitted(t, Target, src, options)
 }
 
-func TestWhatPyTorchHasNoWordsForIsNamed(t *testing.T) {
+func TestKernelsThatPyTorchCannotExpress(t *testing.T) {
 	_, err := emitted(t, `{f: {args: {n: int}}, i: {args: {x: "float32[n]"}, devices: {kDLVulkan: {}}}}`, nil)
 	require.Error(t, err)
 	assert.Equal(t, []string{

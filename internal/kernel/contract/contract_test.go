@@ -167,7 +167,7 @@ func TestSymbolsAreBoundInOrder(t *testing.T) {
 
 // A bare symbol binds its value anywhere, even after an expression with it; an argument that may be
 // None binds only symbols that no other argument binds.
-func TestWhatBindsASymbol(t *testing.T) {
+func TestArgumentsThatBindSymbols(t *testing.T) {
 	for src, want := range map[string]string{
 		"{a: 'int8[n + 1]', b: 'int8[n]'}":               "b",
 		"{a: 'int8[2 * n]?', b: 'int8[n - 1]'}":          "b",

@@ -51,7 +51,7 @@ func TestLines(t *testing.T) {
 	}
 }
 
-func TestWhatALineHolds(t *testing.T) {
+func TestParseLine(t *testing.T) {
 	line, err := ParseLine("float16|T[..., n + 1]? aligned 16 = None")
 	require.Nil(t, err)
 	assert.Equal(t, Line{

@@ -18,7 +18,7 @@ func custom(name, content string) string {
 
 const wasmHeader = "\x00asm\x01\x00\x00\x00"
 
-func TestWhatIsNoObjectIsRejected(t *testing.T) {
+func TestFilesThatAreNotObjectsAreRejected(t *testing.T) {
 	t.Parallel()
 	for data, want := range map[string]string{
 		"":                           "not ELF, COFF, Mach-O or WebAssembly",
