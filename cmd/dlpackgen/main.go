@@ -3,13 +3,12 @@
 // source.
 //
 //	dlpackgen init        write a config
-//	dlpackgen generate    make what the config asks for
-//	dlpackgen check       tell whether that is still what stands on the disk
+//	dlpackgen generate    write the files that the config describes
+//	dlpackgen check       report files that differ from what generate would write
 //
-// The rules of its user interface: findings go to stderr, in lower case and
-// without a full stop, each with a place, a stable code and a hint that says
-// what to do; what a machine reads goes to stdout. The exit code is 0 when all
-// is well, 1 when something was found, 2 when the command could not run. See
+// The rules of its user interface: findings are written to stderr, in lower case and without a full
+// stop, each with a position, a stable code and a hint. Machine-readable output is written to
+// stdout. The exit code is 0 for success, 1 for findings, and 2 if the command could not run. See
 // docs/cli.md.
 package main
 

@@ -100,7 +100,7 @@ func (j *job) loadSpec(file string) error {
 	return err
 }
 
-// loadSpec reads a valid spec, and gives the warnings about it.
+// loadSpec reads a valid spec, and returns the warnings about it.
 func loadSpec(file string) (*spec.Spec, []diag.Diagnostic, error) {
 	src, err := readInput(file)
 	if err != nil {

@@ -65,7 +65,7 @@ func (a *app) verify() *cobra.Command {
 // flagsAfterDash rejects arguments that are not the compiler's.
 func flagsAfterDash(cmd *cobra.Command, args []string) error {
 	if dash := cmd.ArgsLenAtDash(); len(args) > 0 && dash != 0 {
-		return cannot("usage", "flags of the compiler stand after --", "verify takes no argument %q", args[0])
+		return cannot("usage", "put flags of the compiler after --", "verify takes no argument %q", args[0])
 	}
 	return nil
 }

@@ -31,7 +31,7 @@ func (d *decoder) backends(cfg *Config, section *yaml.Node, release string, requ
 		before := d.diags.Len()
 		b := backend.Read(m, e.Key, d.diags)
 		if slices.Contains(d.table.Names(), b.Name) {
-			e.Key.Errorf("invalid-name", "give it a name of its own", "%s is the name of a target", b.Name)
+			e.Key.Errorf("invalid-name", "choose another name", "%s is the name of a target", b.Name)
 		}
 		if d.diags.Len() > before {
 			continue
@@ -99,7 +99,7 @@ func unknownDeviceHint(name string, known map[string]int64) string {
 	if hint := diag.DidYouMean(name, slices.Sorted(maps.Keys(known))); hint != "" {
 		return hint
 	}
-	return "give it a value, or take kDLExtDev"
+	return "add a value, or use kDLExtDev"
 }
 
 // noTable reports a stream table that the release lacks.

@@ -155,7 +155,7 @@ func (d *decoder) checkDevices(cfg *Config, all []declaredDevice) (out []spec.En
 		}
 		if i := slices.IndexFunc(out,
 			func(v spec.EnumValue) bool { return v.Value == device.Value }); i >= 0 && at.valid {
-			at.value.Errorf("device-conflict", "give each device a number of its own",
+			at.value.Errorf("device-conflict", "use a different number for each device",
 				"%s has the value %d, which is the value of %s", device.Name, device.Value, out[i].Name)
 		}
 		for _, r := range releases {

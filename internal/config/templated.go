@@ -29,7 +29,7 @@ func (d *decoder) templated(cfg *Config, e yaml.Entry, release string, requested
 	t := Target{Target: row, Path: row.Path, Release: release, Options: map[string]string{}, at: e.Value}
 	m := e.Value.Map("target " + name)
 	t.templatesAt = m.Get(keyTemplates)
-	t.Templates = localPath(t.templatesAt, keyTemplates, "templates stand below the folder of the config")
+	t.Templates = localPath(t.templatesAt, keyTemplates, "templates must be below the folder of the config")
 	requested = d.settings(m, &t, requested)
 	m.Close()
 	d.place(cfg, t, orElse(requested, e.Value))

@@ -39,7 +39,7 @@ type Model struct {
 	Options   map[string]string // by option name; a missing one is its default
 	Contracts []contract.Kernel // those that are described by args and returns, likewise
 	Imports   map[string]string // import paths of Go packages that other targets make, by target; see Target.Imports
-	Import    string            // of the folder that the files will stand in; "" where nothing gives one
+	Import    string            // of the folder of the files; "" if it is unknown
 	Library   Library           // of the config's other targets; see Target.Collects
 	Prefix    string            // of the C names in a vendored copy; only if Target.Prefixable
 	Templates *Folder           // of a target of the user's own, which the command has read; nil for others
@@ -105,7 +105,7 @@ type Option struct {
 	// Required: a config that lists the target must set the option. Example is a value.
 	Required bool
 	Example  string
-	// Check gives what is wrong with a value, or "".
+	// Check returns the reason why a value is invalid, or "".
 	Check func(value string) string
 }
 
@@ -162,7 +162,7 @@ type Table struct {
 	Rows   []Target
 	Vendor func(*backend.Backend) Target
 	// Templated creates a user's own target of a given name; see Model.Templates. CheckName returns
-	// what is wrong with such a name.
+	// the reason why such a name is invalid, or "".
 	Templated func(name string) Target
 	CheckName func(name string) string
 }

@@ -73,7 +73,7 @@ func ImportOption(more string) Option {
 // importPath matches import paths that the go command accepts, without rare characters.
 var importPath = regexp.MustCompile(`^[A-Za-z0-9_~.-]+(/[A-Za-z0-9_~.-]+)*$`)
 
-// CheckImport returns what is wrong with an import path, or "".
+// CheckImport returns the reason why an import path is invalid, or "".
 func CheckImport(value string) string {
 	if value != "" && !importPath.MatchString(value) {
 		return fmt.Sprintf("%q is not an import path", value)

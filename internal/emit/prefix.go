@@ -11,7 +11,7 @@ import (
 // prefixForm matches prefixes of C names, which must be valid in lower and in upper case.
 var prefixForm = regexp.MustCompile(`^[a-z][a-z0-9_]*_$`)
 
-// CheckPrefix returns what is wrong with a prefix of names, or "".
+// CheckPrefix returns the reason why a prefix of names is invalid, or "".
 func CheckPrefix(prefix string) string {
 	switch {
 	case len(prefix) > 40:

@@ -17,9 +17,9 @@ type declaration struct {
 	name  string       // in the spec: the newest one
 	codes []entry[EnumValue]
 	macro bool // the name is a macro, which is replaced everywhere
-	// at gives the name in a release that has the declaration.
+	// at returns the name in a release that has the declaration.
 	at func(release int) (name string, ok bool)
-	// resolve gives the declaration as the linker's release has it.
+	// resolve returns the declaration in the linker's release.
 	resolve func(l *linker) Decl
 }
 

@@ -18,8 +18,8 @@ type claim struct {
 }
 
 const (
-	elsewhere    = "give the target another path"
-	oneElsewhere = "give one of the targets another path"
+	elsewhere    = "choose another path for the target"
+	oneElsewhere = "choose another path for one of the targets"
 )
 
 // claim records the owner of each file, and reports conflicts.

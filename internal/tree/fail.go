@@ -48,9 +48,9 @@ func failed(pos diag.Pos, err error) *Error {
 
 // remedies are hints for system errors.
 var remedies = map[error]string{
-	fs.ErrPermission:     "give this user access to it",
-	syscall.ENOTDIR:      "a file is instead of a folder: move it away, or give another path",
-	syscall.ENAMETOOLONG: "give a shorter path",
+	fs.ErrPermission:     "grant this user access to it",
+	syscall.ENOTDIR:      "a file has the name of a folder: move the file, or choose another path",
+	syscall.ENAMETOOLONG: "choose a shorter path",
 	syscall.ELOOP:        "remove the symbolic link that leads to itself",
 	syscall.ENOSPC:       "make room on the disk",
 	syscall.EMFILE:       "raise the limit of open files: ulimit -n",

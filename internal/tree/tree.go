@@ -17,7 +17,7 @@
 //   - same.go: two spellings of one file are one file
 //   - defined.go: a starter file does not repeat functions that its user has
 //   - plan.go: a file that was edited by hand is never replaced or deleted without force
-//   - apply.go: after an error or a kill every file is whole, and the next run heals
+//   - apply.go: after an error or a kill every file is complete, and the next run repairs the rest
 //   - lock.go: records from a repository are read as hostile input
 //   - side.go: a depfile or stamp is written last, and replaces no other file
 //   - run.go, guard_unix.go, guard_windows.go: runs on one directory take turns
@@ -67,9 +67,9 @@ type Request struct {
 	// DepfileOutputs also lists the outputs in Depfile, so that a missing output makes the Stamp,
 	// which is required, out of date.
 	DepfileOutputs bool
-	Inputs         []string        // config and spec as the user named them: they go to Depfile, and are never judged
+	Inputs         []string        // config and spec as the user named them: Depfile lists them
 	Stop           <-chan struct{} // closed: a run that has not changed a file ends; nil never is
-	Binary         string          // this program, which goes to Depfile too; "" where it has no lasting place
+	Binary         string          // the path of this program, which Depfile lists too; "" if it is temporary
 }
 
 // State is the state of a path, compared with the plan.
@@ -79,8 +79,8 @@ type State int
 const (
 	Unchanged    State = iota // as planned
 	Missing                   // planned, and absent
-	Outdated                  // ours as the lock or journal knows it; the plan differs
-	Obsolete                  // ours as the lock or journal knows it, with our banner; no longer planned
+	Outdated                  // as the lock or journal records it; the plan differs
+	Obsolete                  // as the lock or journal records it, with our banner; no longer planned
 	Modified                  // at a planned or locked path, and not as we left it
 	Orphaned                  // not planned, not in the lock, with our banner
 	Untracked                 // not planned and not provably ours: a note, never a finding
@@ -122,10 +122,9 @@ type Item struct {
 	Foreign bool
 	Why     string // Verify: the expected and the actual content, if the state does not determine it
 	Note    bool   // Verify: no lock lists it, and none should
-	// Old and New are the content on disk, with CRLF as LF, and the planned one,
-	// for diffs; nil where there is none, and for what is not a regular file or
-	// larger than 64 MiB. Both are nil for an unchanged file. They are shared: do
-	// not write to them.
+	// Old and New are the content on disk, with CRLF as LF, and the planned content, for diffs.
+	// They are nil if there is no regular file, or one larger than 64 MiB, and for an unchanged
+	// file. They are shared: do not write to them.
 	Old, New []byte
 }
 

@@ -162,7 +162,7 @@ func (c *collector) target(t Target) {
 	}
 	root := path.Clean(t.Path)
 	if c.reserved(root) {
-		c.bad(KindConflict, c.at(root).File, "give the target another path",
+		c.bad(KindConflict, c.at(root).File, "choose another path for the target",
 			"the path of target %s contains a file name that dlpackgen reserves", t.Name)
 		return
 	}

@@ -77,7 +77,7 @@ func (f *finder) unreadable(dir string, err error) {
 	}
 	hint := "give another folder"
 	if errors.Is(err, fs.ErrPermission) {
-		hint = "give this user access to it, or search other folders: DIR/..."
+		hint = "grant this user access to it, or search other folders: DIR/..."
 	}
 	f.found.Add(diag.Diagnostic{Severity: diag.Error, Code: "unreadable", Pos: diag.Pos{File: dir}, Text: err.Error(),
 		Hint: hint})

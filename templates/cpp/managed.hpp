@@ -114,7 +114,7 @@ class BasicManaged {
    * A writable view of an unversioned struct, for a caller that knows that the memory is writable.
    */
   TensorView writable_view() const& noexcept {
-    static_assert(std::is_same<Struct, DLManagedTensor>::value, "the versioned struct says itself what it allows");
+    static_assert(std::is_same<Struct, DLManagedTensor>::value, "the versioned struct has a flag for read-only memory");
     return managed_ == nullptr ? TensorView() : TensorView::from_raw_unchecked(managed_->dl_tensor, 0);
   }
   TensorView writable_view() const&& = delete;

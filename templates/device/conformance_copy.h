@@ -30,7 +30,7 @@ static void parts_are(const char* what, const DLManagedTensorVersioned* tensor, 
   const dlpackgen_stream stream = stream_of(tensor->dl_tensor.device);
   for (int i = 0; i < 3; i++) {
     const DLTensor part = part_of(tensor, i * (int64_t)BYTES);
-    expect(has(&part, &stream, seeds[i]), "%s: part %d of 3 as it should be", what, i + 1);
+    expect(has(&part, &stream, seeds[i]), "%s: part %d of 3 to have the expected bytes", what, i + 1);
   }
 }
 
@@ -100,7 +100,7 @@ static void copies_that_are_rejected(void) {
         DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT);
   fails("copy of another dtype", table->copy(&tensor->dl_tensor, &wide, &stream, &error),
         DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT);
-  fails("copy with holes", table->copy(&tensor->dl_tensor, &holed, &stream, &error),
+  fails("copy of a tensor with gaps", table->copy(&tensor->dl_tensor, &holed, &stream, &error),
         DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT);
   fails("copy without data", table->copy(&tensor->dl_tensor, &bare, &stream, &error),
         DLPACKGEN_BACKEND_INVALID_ARGUMENT);

@@ -412,7 +412,7 @@ static void rejected_on(const dlpackgen_stream* stream) {
   if (!two_tensors(&first, two)) return;
   reject(CONFORMANCE_POINTER);
   fails_somehow("pointer_attributes", table->pointer_attributes(two[0]->dl_tensor.data, &info, &error));
-  reject(CONFORMANCE_TAKE);
+  reject(CONFORMANCE_ALLOCATE);
   fails_somehow("allocate", table->allocate(&request, &tensor, &error));
   expect(!tensor, "no tensor");
   reject(CONFORMANCE_OWNER);
@@ -424,7 +424,7 @@ static void rejected_on(const dlpackgen_stream* stream) {
   fails_somehow("stream_wait", table->stream_wait(&first, stream, &error));
   reject(CONFORMANCE_COPY);
   fails_somehow("copy", table->copy(&two[0]->dl_tensor, &two[1]->dl_tensor, &first, &error));
-  reject(CONFORMANCE_FINISH);
+  reject(CONFORMANCE_SYNCHRONIZE);
   fails_somehow("stream_synchronize", table->stream_synchronize(stream, &error));
   reject(CONFORMANCE_NOTHING);
   drop(two[0]), drop(two[1]);

@@ -101,7 +101,7 @@ func TestTheExampleWithoutAPlatform(t *testing.T) {
 	require.ErrorAs(t, err, &exit)
 	assert.Equal(t, 77, exit.ExitCode())
 	assert.Regexp(t,
-		`^not tested: all that needs a device: clusm: (the driver is not installed|OpenCL does not start: `+
+		`^not tested: checks that need a device: clusm: (the driver is not installed|OpenCL does not start: `+
 			`CL_PLATFORM_NOT_FOUND_KHR)`, out[len(out)-2])
 }
 

@@ -164,7 +164,7 @@ func TestConformance(t *testing.T) {
 		out := conformance(t, b.backEnd, b.source, "", testkit.Sanitized...)
 		assert.Equal(t, []string{"ok the table", "ok the first error stays", "ok null everywhere"}, out[:3])
 		assert.Regexp(t,
-			"^not tested: all that needs a device: "+b.name+
+			"^not tested: checks that need a device: "+b.name+
 				": the driver is not installed, or not in the library path: ", out[3])
 		assert.Equal(t, "3 checks, 0 failed", out[4])
 	}
@@ -272,9 +272,9 @@ func TestTheDocumentedCommandLine(t *testing.T) {
 	require.NotEmpty(t, line)
 	for _, c := range []struct{ source, driver, says string }{
 		{vendored(t, "testdata/acme.yaml", ""), acmeDriver(t),
-			"not tested: all that needs a device: acme: start: not implemented; implement it in acme_impl.c"},
+			"not tested: checks that need a device: acme: start: not implemented; implement it in acme_impl.c"},
 		{acme(t), t.TempDir(),
-			"not tested: all that needs a device: acme: the driver is not installed, or not in the library path: "},
+			"not tested: checks that need a device: acme: the driver is not installed, or not in the library path: "},
 		{acme(t), acmeDriver(t), untested[0]},
 	} {
 		dir := t.TempDir()

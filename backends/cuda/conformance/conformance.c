@@ -245,7 +245,7 @@ static void parts_are(const char* what, const DLManagedTensorVersioned* tensor, 
   const dlpackgen_stream stream = stream_of(tensor->dl_tensor.device);
   for (int i = 0; i < 3; i++) {
     const DLTensor part = part_of(tensor, i * (int64_t)BYTES);
-    expect(has(&part, &stream, seeds[i]), "%s: part %d of 3 as it should be", what, i + 1);
+    expect(has(&part, &stream, seeds[i]), "%s: part %d of 3 to have the expected bytes", what, i + 1);
   }
 }
 
@@ -315,7 +315,7 @@ static void copies_that_are_rejected(void) {
         DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT);
   fails("copy of another dtype", table->copy(&tensor->dl_tensor, &wide, &stream, &error),
         DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT);
-  fails("copy with holes", table->copy(&tensor->dl_tensor, &holed, &stream, &error),
+  fails("copy of a tensor with gaps", table->copy(&tensor->dl_tensor, &holed, &stream, &error),
         DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT);
   fails("copy without data", table->copy(&tensor->dl_tensor, &bare, &stream, &error),
         DLPACKGEN_BACKEND_INVALID_ARGUMENT);
@@ -737,7 +737,7 @@ static void rejected_on(const dlpackgen_stream* stream) {
   if (!two_tensors(&first, two)) return;
   reject(CONFORMANCE_POINTER);
   fails_somehow("pointer_attributes", table->pointer_attributes(two[0]->dl_tensor.data, &info, &error));
-  reject(CONFORMANCE_TAKE);
+  reject(CONFORMANCE_ALLOCATE);
   fails_somehow("allocate", table->allocate(&request, &tensor, &error));
   expect(!tensor, "no tensor");
   reject(CONFORMANCE_OWNER);
@@ -749,7 +749,7 @@ static void rejected_on(const dlpackgen_stream* stream) {
   fails_somehow("stream_wait", table->stream_wait(&first, stream, &error));
   reject(CONFORMANCE_COPY);
   fails_somehow("copy", table->copy(&two[0]->dl_tensor, &two[1]->dl_tensor, &first, &error));
-  reject(CONFORMANCE_FINISH);
+  reject(CONFORMANCE_SYNCHRONIZE);
   fails_somehow("stream_synchronize", table->stream_synchronize(stream, &error));
   reject(CONFORMANCE_NOTHING);
   drop(two[0]), drop(two[1]);
@@ -790,7 +790,7 @@ static int has_hooks(void) {
 /* ---- checks without a device ---- */
 
 static void the_table(void) {
-  expect(table->size >= sizeof(dlpackgen_backend), "a table of %zu bytes at least, not %zu", sizeof(dlpackgen_backend),
+  expect(table->size >= sizeof(dlpackgen_backend), "a table of at least %zu bytes, not %zu", sizeof(dlpackgen_backend),
          table->size);
   expect(table->abi_version == DLPACKGEN_BACKEND_ABI_VERSION, "version %d", DLPACKGEN_BACKEND_ABI_VERSION);
   expect(table->name && !strcmp(table->name, CONFORMANCE_NAME), "the name " CONFORMANCE_NAME);
@@ -806,7 +806,7 @@ static void the_table(void) {
 static void the_first_error_stays(void) {
   const int first = table->probe(&driver_info, &error);
   const dlpackgen_backend_error kept = error;
-  expect(table->probe(NULL, NULL) == first, "probe to give the code %d again", first);
+  expect(table->probe(NULL, NULL) == first, "probe to return the code %d again", first);
   if (!first) return;
   fails("probe", table->probe(&driver_info, &error), first);
   const dlpackgen_stream stream = on(0);
@@ -826,7 +826,7 @@ static void the_first_error_stays(void) {
       table->stream_synchronize(&stream, &error),
   };
   for (size_t i = 0; i < sizeof codes / sizeof *codes; i++)
-    expect(codes[i] == first, "function %zu to give the first error", i);
+    expect(codes[i] == first, "function %zu to return the first error", i);
   expect(!strcmp(error.text, kept.text), "the text of the first error: %.300s", kept.text);
 }
 
@@ -892,7 +892,7 @@ static void numbers_of_streams(void) {
   fails("stream_synchronize of None", table->stream_synchronize(&out, &error), DLPACKGEN_BACKEND_OK);
   const int code = table->stream_from_dlpack(here(0), &unordered, &out, &error);
   expect(code ? code == DLPACKGEN_BACKEND_INVALID_STREAM : out.flags == DLPACKGEN_STREAM_NO_SYNC,
-         "-1 to stand for no order");
+         "-1 to mean no synchronization");
   fails("-2", table->stream_from_dlpack(here(0), &below, &out, &error), DLPACKGEN_BACKEND_INVALID_STREAM);
 }
 
@@ -909,7 +909,7 @@ static void streams_of_a_program(void) {
         DLPACKGEN_BACKEND_OK);
   fails("stream_synchronize of it", table->stream_synchronize(&out, &error), DLPACKGEN_BACKEND_OK);
   const int code = table->current_work_stream(&source, here(0), &out, &error);
-  expect(!code || code == DLPACKGEN_BACKEND_INVALID_STREAM, "a callback that fails to be told of");
+  expect(!code || code == DLPACKGEN_BACKEND_INVALID_STREAM, "the error of a failing callback to be reported");
 }
 
 static void expect_compact(const DLTensor* t, DLDevice device, int32_t ndim, const int64_t* shape) {
@@ -938,7 +938,7 @@ static void tensors_are_as_requested(void) {
       if (!tensor) continue;
       expect(tensor->version.major == DLPACK_MAJOR_VERSION && tensor->deleter, "the version and a deleter");
       expect_compact(&tensor->dl_tensor, device, ndim, shapes[k & 1]);
-      expect((tensor->dl_tensor.data == NULL) == (k == 1), "data where there are elements, and there alone");
+      expect((tensor->dl_tensor.data == NULL) == (k == 1), "data only in tensors with elements");
       fails("deallocate", table->deallocate(tensor, &error), DLPACKGEN_BACKEND_OK);
     }
   }
@@ -961,7 +961,7 @@ static void requests_that_are_rejected(void) {
   const int64_t petabytes = (int64_t)1 << 52;
   const dlpackgen_allocation much = allocation_of(here(0), 1, &petabytes);
   fails("allocate of 4 PiB", table->allocate(&much, &tensor, &error), DLPACKGEN_BACKEND_OUT_OF_MEMORY);
-  expect(!tensor, "nothing in the place of the tensor");
+  expect(!tensor, "the tensor to remain NULL");
 }
 
 /* Memory of each type of device is distinguished from the host's, also inside of an allocation. */
@@ -982,14 +982,14 @@ static void whose_memory(void) {
            (int)info.ordinal);
     fails("pointer_attributes", table->pointer_attributes(data + BYTES - 1, &info, &error), DLPACKGEN_BACKEND_OK);
     expect(!info.base || ((const char*)info.base <= data && (const char*)info.base + info.bytes >= data + BYTES),
-           "an allocation around all of the tensor");
-    expect((int)info.device.device_type == (int)device.device_type, "the same device inside of it");
+           "bounds that contain the tensor");
+    expect((int)info.device.device_type == (int)device.device_type, "the same device for an address inside it");
     tensor->deleter(tensor);
   }
-  fails("pointer_attributes of the host's", table->pointer_attributes(local, &info, &error), DLPACKGEN_BACKEND_OK);
+  fails("pointer_attributes of host memory", table->pointer_attributes(local, &info, &error), DLPACKGEN_BACKEND_OK);
   expect(info.device.device_type == kDLCPU && info.device.device_id == 0 && info.ordinal == -1 && !info.base &&
              !info.bytes,
-         "nothing known of memory of the host");
+         "host memory to be unknown");
 }
 
 /* Calls with one struct of the caller's size. */
@@ -1045,7 +1045,7 @@ static void sizes_of_callers(void) {
       char untouched[sizeof buffer.bytes];
       fill(untouched, sizeof untouched, 5);
       expect(!memcmp(buffer.bytes + end, untouched + end, sizeof untouched - end),
-             "%s to write nothing behind the members of the caller's struct", structs[i].name);
+             "%s to write nothing after the members of the caller's struct", structs[i].name);
     }
   }
   if (tensor) drop(tensor);
@@ -1096,10 +1096,12 @@ static void streams_in_order(void) {
   fails("stream_wait", table->stream_wait(&last, &first, &error), DLPACKGEN_BACKEND_OK);
   fails("stream_wait", table->stream_wait(&first, &last, &error), DLPACKGEN_BACKEND_OK);
   unordered.flags = DLPACKGEN_STREAM_NO_SYNC;
-  fails("stream_wait without an order", table->stream_wait(&first, &unordered, &error), DLPACKGEN_BACKEND_OK);
+  fails("stream_wait without synchronization", table->stream_wait(&first, &unordered, &error), DLPACKGEN_BACKEND_OK);
   fails("stream_synchronize", table->stream_synchronize(&last, &error), DLPACKGEN_BACKEND_OK);
-  fails("stream_wait of no device", table->stream_wait(&none, &first, &error), DLPACKGEN_BACKEND_INVALID_DEVICE);
-  fails("stream_synchronize of no device", table->stream_synchronize(&none, &error), DLPACKGEN_BACKEND_INVALID_DEVICE);
+  fails("stream_wait on an unknown device", table->stream_wait(&none, &first, &error),
+        DLPACKGEN_BACKEND_INVALID_DEVICE);
+  fails("stream_synchronize on an unknown device", table->stream_synchronize(&none, &error),
+        DLPACKGEN_BACKEND_INVALID_DEVICE);
 }
 
 static int foreign_calls;
@@ -1112,7 +1114,7 @@ static void tensors_of_others(void) {
   foreign.deleter = foreign_delete;
   fails("deallocate", table->deallocate(&foreign, &error), DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE);
   fails("keep_until", table->keep_until(&foreign, &stream, &error), DLPACKGEN_BACKEND_NOT_ALLOCATED_HERE);
-  expect(!foreign_calls, "the deleter of another library to be left alone");
+  expect(!foreign_calls, "the deleter of another library not to be called");
 }
 
 /* Memory is kept for the work of streams, independently of the order of calls. */
@@ -1128,7 +1130,7 @@ static void tensors_that_are_kept(void) {
     fails("keep_until", table->keep_until(tensor, &stream, &error), DLPACKGEN_BACKEND_OK);
     fails("keep_until", table->keep_until(tensor, &other, &error), DLPACKGEN_BACKEND_OK);
     fails("keep_until again", table->keep_until(tensor, &stream, &error), DLPACKGEN_BACKEND_OK);
-    fails("keep_until of nothing", table->keep_until(empty, &stream, &error), DLPACKGEN_BACKEND_OK);
+    fails("keep_until of an empty tensor", table->keep_until(empty, &stream, &error), DLPACKGEN_BACKEND_OK);
     tensor->deleter(tensor);
     fails("deallocate", table->deallocate(empty, &error), DLPACKGEN_BACKEND_OK);
   }
@@ -1164,7 +1166,7 @@ static void threads_together(void) {
     if (pthread_create(&threads[i], NULL, work, &failures)) exit(2);
   for (int i = 0; i < 4; i++) {
     pthread_join(threads[i], &failed);
-    expect(!failed, "all calls of thread %d to go well", i);
+    expect(!failed, "all calls of thread %d to succeed", i);
   }
 }
 
@@ -1192,7 +1194,7 @@ static void a_child_of_fork(void) {
     _exit(code && code != DLPACKGEN_BACKEND_FORKED);
   }
   expect(child > 0 && waitpid(child, &status, 0) == child && WIFEXITED(status) && !WEXITSTATUS(status),
-         "a child to end well, not with the status %d", status);
+         "the child to exit with 0, not with the status %d", status);
   fails("deallocate in the parent", table->deallocate(tensor, &error), DLPACKGEN_BACKEND_OK);
 }
 
@@ -1204,7 +1206,7 @@ static void delete_last(void) { last->deleter(last); }
 /* The deleter may run after main, when parts of the driver have already shut down. */
 static void a_deleter_at_exit(void) {
   last = bytes_on(here(0), BYTES);
-  if (last) expect(!atexit(delete_last), "room for a handler");
+  if (last) expect(!atexit(delete_last), "atexit to accept a handler");
 }
 
 static void with_a_device(void) {
@@ -1240,7 +1242,7 @@ static void with_a_device(void) {
 /* Reports the checks that were omitted because a hook is missing. */
 static void print_omissions(void) {
 #if defined(_WIN32)
-  not_tested("order", "on Windows, nothing is held");
+  not_tested("order", "work cannot be held on Windows");
 #else
   if (!has_hooks()) not_tested("order", "conformance_hooks has no `open`, `close`, `hold` and `release`");
   if (!conformance_hooks.live) not_tested("leaks", "conformance_hooks has no `live`");
@@ -1260,7 +1262,7 @@ int main(void) {
   const int code = table->probe(&driver_info, &error);
   const dlpackgen_backend_error first = error;
   if (!code) with_a_device();
-  if (code) not_tested("all that needs a device", first.text);
+  if (code) not_tested("checks that need a device", first.text);
   else print_omissions();
   printf("%d checks, %d failed\n", checks, failures);
   if (failures) return 1;

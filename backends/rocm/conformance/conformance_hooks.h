@@ -12,12 +12,12 @@
 enum conformance_call {
   CONFORMANCE_NOTHING, /* the driver works again */
   CONFORMANCE_POINTER,
-  CONFORMANCE_TAKE,
+  CONFORMANCE_ALLOCATE,
   CONFORMANCE_OWNER,
   CONFORMANCE_MARK,
   CONFORMANCE_WAIT,
   CONFORMANCE_COPY,
-  CONFORMANCE_FINISH
+  CONFORMANCE_SYNCHRONIZE
 };
 
 /* The result of `foreign` if there are no more streams. */

@@ -11,11 +11,11 @@ import (
 	"reflect"
 )
 
-// Element is a Go type whose values lie in memory as the elements of a tensor
-// do: Go's own numbers and bool, and the types of this package for numbers that
-// Go lacks. A type that is made of one of those, such as type Celsius float32,
-// is as good; one made of a type of this package is taken for the integer below
-// it.
+// Element is a Go type whose values have the memory layout of a tensor's
+// elements: Go's numbers and bool, and the types of this package for numbers
+// that Go lacks. A type that is defined from a Go type, such as type Celsius
+// float32, is accepted too. A type that is defined from a type of this package
+// counts as its underlying integer.
 type Element interface {
 	~bool | ~int8 | ~int16 | ~int32 | ~int64 | ~int |
 		~uint8 | ~uint16 | ~uint32 | ~uint64 | ~uint | ~uintptr |
@@ -23,7 +23,7 @@ type Element interface {
 }
 
 // Narrow is a type of elements narrower than a byte. They are packed in memory,
-// where no Go value can lie; [PackedData] and [At] read them.
+// so no Go pointer can refer to one; [PackedData] and [At] read them.
 type Narrow interface {
 	Int4 | Uint4 | Float6E2M3FN | Float6E3M2FN | Float4E2M1FN
 	// Bits returns the code, in the lowest bits.
@@ -35,8 +35,8 @@ type Scalar interface {
 	Element | Int4 | Uint4 | Float6E2M3FN | Float6E3M2FN | Float4E2M1FN
 }
 
-// ShortFloat is a float of 16 bits or fewer. Each has a function that makes it
-// of a float32, such as [Float16From].
+// ShortFloat is a float of 16 bits or fewer. Each has a function that converts
+// a float32, such as [Float16From].
 type ShortFloat interface {
 	Float16 | BFloat16 | Float8E3M4 | Float8E4M3 | Float8E4M3B11FNUZ | Float8E4M3FN |
 		Float8E4M3FNUZ | Float8E5M2 | Float8E5M2FNUZ | Float8E8M0FNU | Float6E2M3FN | Float6E3M2FN |
@@ -257,8 +257,8 @@ func (x Uint4) Format(s fmt.State, verb rune) {
 }
 
 // Float16 is an element of type float16: 5 bits of exponent, 10 of mantissa.
-// Its numbers reach from 5.96046e-08 to 65504. As in IEEE 754 there are
-// infinities and NaNs.
+// Its numbers reach from 5.96046e-08 to 65504. Like IEEE 754, it has infinities
+// and NaNs.
 type Float16 uint16
 
 var encodingOfFloat16 = floatFormat{
@@ -269,13 +269,14 @@ var encodingOfFloat16 = floatFormat{
 }
 
 // Float16From rounds to the nearest number, of two equally near ones to the
-// even one. What is too large becomes infinity. NaN remains, with its sign.
+// even one. Numbers out of range become infinity. NaN remains NaN, with its
+// sign.
 func Float16From(v float32) Float16 {
 	return Float16(encodingOfFloat16.encode(v, false))
 }
 
-// Float16Saturated is [Float16From], but what is too large, infinity too,
-// becomes the largest number.
+// Float16Saturated is like [Float16From], but infinity and numbers out of range
+// become the largest number.
 func Float16Saturated(v float32) Float16 {
 	return Float16(encodingOfFloat16.encode(v, true))
 }
@@ -296,7 +297,7 @@ func (x Float16) Format(s fmt.State, verb rune) {
 }
 
 // BFloat16 is an element of type bfloat16: 8 bits of exponent, 7 of mantissa.
-// Its numbers reach from 9.18355e-41 to 3.38953e+38. As in IEEE 754 there are
+// Its numbers reach from 9.18355e-41 to 3.38953e+38. Like IEEE 754, it has
 // infinities and NaNs.
 type BFloat16 uint16
 
@@ -308,13 +309,14 @@ var encodingOfBFloat16 = floatFormat{
 }
 
 // BFloat16From rounds to the nearest number, of two equally near ones to the
-// even one. What is too large becomes infinity. NaN remains, with its sign.
+// even one. Numbers out of range become infinity. NaN remains NaN, with its
+// sign.
 func BFloat16From(v float32) BFloat16 {
 	return BFloat16(encodingOfBFloat16.encode(v, false))
 }
 
-// BFloat16Saturated is [BFloat16From], but what is too large, infinity too,
-// becomes the largest number.
+// BFloat16Saturated is like [BFloat16From], but infinity and numbers out of
+// range become the largest number.
 func BFloat16Saturated(v float32) BFloat16 {
 	return BFloat16(encodingOfBFloat16.encode(v, true))
 }
@@ -360,7 +362,7 @@ func (x Complex32) Format(s fmt.State, verb rune) {
 }
 
 // Float8E3M4 is an element of type float8_e3m4: 3 bits of exponent, 4 of
-// mantissa. Its numbers reach from 0.015625 to 15.5. As in IEEE 754 there are
+// mantissa. Its numbers reach from 0.015625 to 15.5. Like IEEE 754, it has
 // infinities and NaNs.
 type Float8E3M4 uint8
 
@@ -372,13 +374,14 @@ var encodingOfFloat8E3M4 = floatFormat{
 }
 
 // Float8E3M4From rounds to the nearest number, of two equally near ones to the
-// even one. What is too large becomes infinity. NaN remains, with its sign.
+// even one. Numbers out of range become infinity. NaN remains NaN, with its
+// sign.
 func Float8E3M4From(v float32) Float8E3M4 {
 	return Float8E3M4(encodingOfFloat8E3M4.encode(v, false))
 }
 
-// Float8E3M4Saturated is [Float8E3M4From], but what is too large, infinity too,
-// becomes the largest number.
+// Float8E3M4Saturated is like [Float8E3M4From], but infinity and numbers out of
+// range become the largest number.
 func Float8E3M4Saturated(v float32) Float8E3M4 {
 	return Float8E3M4(encodingOfFloat8E3M4.encode(v, true))
 }
@@ -399,7 +402,7 @@ func (x Float8E3M4) Format(s fmt.State, verb rune) {
 }
 
 // Float8E4M3 is an element of type float8_e4m3: 4 bits of exponent, 3 of
-// mantissa. Its numbers reach from 0.00195312 to 240. As in IEEE 754 there are
+// mantissa. Its numbers reach from 0.00195312 to 240. Like IEEE 754, it has
 // infinities and NaNs.
 type Float8E4M3 uint8
 
@@ -411,13 +414,14 @@ var encodingOfFloat8E4M3 = floatFormat{
 }
 
 // Float8E4M3From rounds to the nearest number, of two equally near ones to the
-// even one. What is too large becomes infinity. NaN remains, with its sign.
+// even one. Numbers out of range become infinity. NaN remains NaN, with its
+// sign.
 func Float8E4M3From(v float32) Float8E4M3 {
 	return Float8E4M3(encodingOfFloat8E4M3.encode(v, false))
 }
 
-// Float8E4M3Saturated is [Float8E4M3From], but what is too large, infinity too,
-// becomes the largest number.
+// Float8E4M3Saturated is like [Float8E4M3From], but infinity and numbers out of
+// range become the largest number.
 func Float8E4M3Saturated(v float32) Float8E4M3 {
 	return Float8E4M3(encodingOfFloat8E4M3.encode(v, true))
 }
@@ -438,8 +442,8 @@ func (x Float8E4M3) Format(s fmt.State, verb rune) {
 }
 
 // Float8E4M3B11FNUZ is an element of type float8_e4m3b11fnuz: 4 bits of
-// exponent, 3 of mantissa. Its numbers reach from 0.00012207 to 30. There are
-// no infinities and no -0, whose code is NaN.
+// exponent, 3 of mantissa. Its numbers reach from 0.00012207 to 30. It has no
+// infinities and no -0, whose code is NaN.
 type Float8E4M3B11FNUZ uint8
 
 var encodingOfFloat8E4M3B11FNUZ = floatFormat{
@@ -450,14 +454,14 @@ var encodingOfFloat8E4M3B11FNUZ = floatFormat{
 }
 
 // Float8E4M3B11FNUZFrom rounds to the nearest number, of two equally near ones
-// to the even one. What is too large, infinity too, becomes NaN. NaN remains;
-// -0 becomes 0.
+// to the even one. Infinity and numbers out of range become NaN. NaN remains
+// NaN; -0 becomes 0.
 func Float8E4M3B11FNUZFrom(v float32) Float8E4M3B11FNUZ {
 	return Float8E4M3B11FNUZ(encodingOfFloat8E4M3B11FNUZ.encode(v, false))
 }
 
-// Float8E4M3B11FNUZSaturated is [Float8E4M3B11FNUZFrom], but what is too large,
-// infinity too, becomes the largest number.
+// Float8E4M3B11FNUZSaturated is like [Float8E4M3B11FNUZFrom], but infinity and
+// numbers out of range become the largest number.
 func Float8E4M3B11FNUZSaturated(v float32) Float8E4M3B11FNUZ {
 	return Float8E4M3B11FNUZ(encodingOfFloat8E4M3B11FNUZ.encode(v, true))
 }
@@ -478,8 +482,8 @@ func (x Float8E4M3B11FNUZ) Format(s fmt.State, verb rune) {
 }
 
 // Float8E4M3FN is an element of type float8_e4m3fn: 4 bits of exponent, 3 of
-// mantissa. Its numbers reach from 0.00195312 to 448. There are no infinities;
-// NaN is all bits but the sign.
+// mantissa. Its numbers reach from 0.00195312 to 448. It has no infinities. In
+// NaN, all bits but the sign are 1.
 type Float8E4M3FN uint8
 
 var encodingOfFloat8E4M3FN = floatFormat{
@@ -490,14 +494,14 @@ var encodingOfFloat8E4M3FN = floatFormat{
 }
 
 // Float8E4M3FNFrom rounds to the nearest number, of two equally near ones to
-// the even one. What is too large, infinity too, becomes NaN. NaN remains, with
-// its sign.
+// the even one. Infinity and numbers out of range become NaN. NaN remains NaN,
+// with its sign.
 func Float8E4M3FNFrom(v float32) Float8E4M3FN {
 	return Float8E4M3FN(encodingOfFloat8E4M3FN.encode(v, false))
 }
 
-// Float8E4M3FNSaturated is [Float8E4M3FNFrom], but what is too large, infinity
-// too, becomes the largest number.
+// Float8E4M3FNSaturated is like [Float8E4M3FNFrom], but infinity and numbers
+// out of range become the largest number.
 func Float8E4M3FNSaturated(v float32) Float8E4M3FN {
 	return Float8E4M3FN(encodingOfFloat8E4M3FN.encode(v, true))
 }
@@ -518,8 +522,8 @@ func (x Float8E4M3FN) Format(s fmt.State, verb rune) {
 }
 
 // Float8E4M3FNUZ is an element of type float8_e4m3fnuz: 4 bits of exponent, 3
-// of mantissa. Its numbers reach from 0.000976562 to 240. There are no
-// infinities and no -0, whose code is NaN.
+// of mantissa. Its numbers reach from 0.000976562 to 240. It has no infinities
+// and no -0, whose code is NaN.
 type Float8E4M3FNUZ uint8
 
 var encodingOfFloat8E4M3FNUZ = floatFormat{
@@ -530,14 +534,14 @@ var encodingOfFloat8E4M3FNUZ = floatFormat{
 }
 
 // Float8E4M3FNUZFrom rounds to the nearest number, of two equally near ones to
-// the even one. What is too large, infinity too, becomes NaN. NaN remains; -0
-// becomes 0.
+// the even one. Infinity and numbers out of range become NaN. NaN remains NaN;
+// -0 becomes 0.
 func Float8E4M3FNUZFrom(v float32) Float8E4M3FNUZ {
 	return Float8E4M3FNUZ(encodingOfFloat8E4M3FNUZ.encode(v, false))
 }
 
-// Float8E4M3FNUZSaturated is [Float8E4M3FNUZFrom], but what is too large,
-// infinity too, becomes the largest number.
+// Float8E4M3FNUZSaturated is like [Float8E4M3FNUZFrom], but infinity and
+// numbers out of range become the largest number.
 func Float8E4M3FNUZSaturated(v float32) Float8E4M3FNUZ {
 	return Float8E4M3FNUZ(encodingOfFloat8E4M3FNUZ.encode(v, true))
 }
@@ -558,8 +562,8 @@ func (x Float8E4M3FNUZ) Format(s fmt.State, verb rune) {
 }
 
 // Float8E5M2 is an element of type float8_e5m2: 5 bits of exponent, 2 of
-// mantissa. Its numbers reach from 1.52588e-05 to 57344. As in IEEE 754 there
-// are infinities and NaNs.
+// mantissa. Its numbers reach from 1.52588e-05 to 57344. Like IEEE 754, it has
+// infinities and NaNs.
 type Float8E5M2 uint8
 
 var encodingOfFloat8E5M2 = floatFormat{
@@ -570,13 +574,14 @@ var encodingOfFloat8E5M2 = floatFormat{
 }
 
 // Float8E5M2From rounds to the nearest number, of two equally near ones to the
-// even one. What is too large becomes infinity. NaN remains, with its sign.
+// even one. Numbers out of range become infinity. NaN remains NaN, with its
+// sign.
 func Float8E5M2From(v float32) Float8E5M2 {
 	return Float8E5M2(encodingOfFloat8E5M2.encode(v, false))
 }
 
-// Float8E5M2Saturated is [Float8E5M2From], but what is too large, infinity too,
-// becomes the largest number.
+// Float8E5M2Saturated is like [Float8E5M2From], but infinity and numbers out of
+// range become the largest number.
 func Float8E5M2Saturated(v float32) Float8E5M2 {
 	return Float8E5M2(encodingOfFloat8E5M2.encode(v, true))
 }
@@ -597,7 +602,7 @@ func (x Float8E5M2) Format(s fmt.State, verb rune) {
 }
 
 // Float8E5M2FNUZ is an element of type float8_e5m2fnuz: 5 bits of exponent, 2
-// of mantissa. Its numbers reach from 7.62939e-06 to 57344. There are no
+// of mantissa. Its numbers reach from 7.62939e-06 to 57344. It has no
 // infinities and no -0, whose code is NaN.
 type Float8E5M2FNUZ uint8
 
@@ -609,14 +614,14 @@ var encodingOfFloat8E5M2FNUZ = floatFormat{
 }
 
 // Float8E5M2FNUZFrom rounds to the nearest number, of two equally near ones to
-// the even one. What is too large, infinity too, becomes NaN. NaN remains; -0
-// becomes 0.
+// the even one. Infinity and numbers out of range become NaN. NaN remains NaN;
+// -0 becomes 0.
 func Float8E5M2FNUZFrom(v float32) Float8E5M2FNUZ {
 	return Float8E5M2FNUZ(encodingOfFloat8E5M2FNUZ.encode(v, false))
 }
 
-// Float8E5M2FNUZSaturated is [Float8E5M2FNUZFrom], but what is too large,
-// infinity too, becomes the largest number.
+// Float8E5M2FNUZSaturated is like [Float8E5M2FNUZFrom], but infinity and
+// numbers out of range become the largest number.
 func Float8E5M2FNUZSaturated(v float32) Float8E5M2FNUZ {
 	return Float8E5M2FNUZ(encodingOfFloat8E5M2FNUZ.encode(v, true))
 }
@@ -637,8 +642,8 @@ func (x Float8E5M2FNUZ) Format(s fmt.State, verb rune) {
 }
 
 // Float8E8M0FNU is an element of type float8_e8m0fnu: 8 bits of exponent, 0 of
-// mantissa. Its numbers reach from 5.87747e-39 to 1.70141e+38. There are
-// neither signs nor 0; NaN is 0xff.
+// mantissa. Its numbers reach from 5.87747e-39 to 1.70141e+38. It has neither
+// signs nor 0. NaN is 0xff.
 type Float8E8M0FNU uint8
 
 var encodingOfFloat8E8M0FNU = floatFormat{
@@ -649,14 +654,15 @@ var encodingOfFloat8E8M0FNU = floatFormat{
 }
 
 // Float8E8M0FNUFrom rounds to the nearest number, of two equally near ones to
-// the even one. What is too large, infinity too, becomes NaN, as do 0 and
-// negative numbers. NaN remains. What is too small becomes the smallest number.
+// the even one. Infinity, 0, negative numbers and numbers that are too large
+// become NaN. NaN remains NaN. Positive numbers below the smallest become the
+// smallest.
 func Float8E8M0FNUFrom(v float32) Float8E8M0FNU {
 	return Float8E8M0FNU(encodingOfFloat8E8M0FNU.encode(v, false))
 }
 
-// Float8E8M0FNUSaturated is [Float8E8M0FNUFrom], but what is too large,
-// infinity too, becomes the largest number.
+// Float8E8M0FNUSaturated is like [Float8E8M0FNUFrom], but infinity and numbers
+// out of range become the largest number.
 func Float8E8M0FNUSaturated(v float32) Float8E8M0FNU {
 	return Float8E8M0FNU(encodingOfFloat8E8M0FNU.encode(v, true))
 }
@@ -677,8 +683,8 @@ func (x Float8E8M0FNU) Format(s fmt.State, verb rune) {
 }
 
 // Float6E2M3FN is an element of type float6_e2m3fn: 2 bits of exponent, 3 of
-// mantissa. Its numbers reach from 0.125 to 7.5. There are neither infinities
-// nor NaN.
+// mantissa. Its numbers reach from 0.125 to 7.5. It has neither infinities nor
+// NaN.
 type Float6E2M3FN struct {
 	bits uint8
 }
@@ -691,8 +697,8 @@ var encodingOfFloat6E2M3FN = floatFormat{
 }
 
 // Float6E2M3FNFrom rounds to the nearest number, of two equally near ones to
-// the even one. What is too large, infinity too, becomes the largest number.
-// NaN becomes a zero of the other sign, as ml_dtypes has it in Python.
+// the even one. Infinity and numbers out of range become the largest number.
+// NaN becomes a zero of the opposite sign, as in Python's ml_dtypes.
 func Float6E2M3FNFrom(v float32) Float6E2M3FN {
 	return Float6E2M3FN{uint8(encodingOfFloat6E2M3FN.encode(v, false))}
 }
@@ -718,8 +724,8 @@ func (x Float6E2M3FN) Format(s fmt.State, verb rune) {
 }
 
 // Float6E3M2FN is an element of type float6_e3m2fn: 3 bits of exponent, 2 of
-// mantissa. Its numbers reach from 0.0625 to 28. There are neither infinities
-// nor NaN.
+// mantissa. Its numbers reach from 0.0625 to 28. It has neither infinities nor
+// NaN.
 type Float6E3M2FN struct {
 	bits uint8
 }
@@ -732,8 +738,8 @@ var encodingOfFloat6E3M2FN = floatFormat{
 }
 
 // Float6E3M2FNFrom rounds to the nearest number, of two equally near ones to
-// the even one. What is too large, infinity too, becomes the largest number.
-// NaN becomes a zero of the other sign, as ml_dtypes has it in Python.
+// the even one. Infinity and numbers out of range become the largest number.
+// NaN becomes a zero of the opposite sign, as in Python's ml_dtypes.
 func Float6E3M2FNFrom(v float32) Float6E3M2FN {
 	return Float6E3M2FN{uint8(encodingOfFloat6E3M2FN.encode(v, false))}
 }
@@ -759,8 +765,7 @@ func (x Float6E3M2FN) Format(s fmt.State, verb rune) {
 }
 
 // Float4E2M1FN is an element of type float4_e2m1fn: 2 bits of exponent, 1 of
-// mantissa. Its numbers reach from 0.5 to 6. There are neither infinities nor
-// NaN.
+// mantissa. Its numbers reach from 0.5 to 6. It has neither infinities nor NaN.
 type Float4E2M1FN struct {
 	bits uint8
 }
@@ -773,8 +778,8 @@ var encodingOfFloat4E2M1FN = floatFormat{
 }
 
 // Float4E2M1FNFrom rounds to the nearest number, of two equally near ones to
-// the even one. What is too large, infinity too, becomes the largest number.
-// NaN becomes a zero of the other sign, as ml_dtypes has it in Python.
+// the even one. Infinity and numbers out of range become the largest number.
+// NaN becomes a zero of the opposite sign, as in Python's ml_dtypes.
 func Float4E2M1FNFrom(v float32) Float4E2M1FN {
 	return Float4E2M1FN{uint8(encodingOfFloat4E2M1FN.encode(v, false))}
 }

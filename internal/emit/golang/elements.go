@@ -137,19 +137,19 @@ func (b *binding) constraints(f *jen.File, all []element) {
 		}
 	}
 	comment(f.Group,
-		"Element is a Go type whose values lie in memory as the elements of a tensor do: Go's own numbers and "+
-			"bool, and the types of this package for numbers that Go lacks. A type that is made of one of those, "+
-			"such as type Celsius float32, is as good; one made of a type of this package is taken for the integer "+
-			"below it.")
+		"Element is a Go type whose values have the memory layout of a tensor's elements: Go's numbers and bool, "+
+			"and the types of this package for numbers that Go lacks. A type that is defined from a Go type, such as "+
+			"type Celsius float32, is accepted too. A type that is defined from a type of this package counts as its "+
+			"underlying integer.")
 	union(f, "Element", wide)
 	comment(f.Group,
-		"Narrow is a type of elements narrower than a byte. They are packed in memory, where no Go value can "+
-			"lie; [PackedData] and [At] read them.")
+		"Narrow is a type of elements narrower than a byte. They are packed in memory, so no Go pointer can refer "+
+			"to one; [PackedData] and [At] read them.")
 	union(f, "Narrow", narrow, jen.Comment("Bits returns the code, in the lowest bits."), jen.Id("Bits").Params().Uint8())
 	comment(f.Group, "Scalar is a type of elements of any kind.")
 	union(f, "Scalar", append([]jen.Code{jen.Id("Element")}, narrow...))
 	comment(f.Group,
-		"ShortFloat is a float of 16 bits or fewer. Each has a function that makes it of a float32, such as "+
+		"ShortFloat is a float of 16 bits or fewer. Each has a function that converts a float32, such as "+
 			"[Float16From].")
 	union(f, "ShortFloat", floats, jen.Qual("fmt", "Stringer"),
 		jen.Comment("Float32 returns the number, which is exact."), jen.Id("Float32").Params().Float32())

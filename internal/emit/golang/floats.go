@@ -108,20 +108,20 @@ func (f float) smallest() float64 {
 // The documentation of the conversion of values that an encoding lacks.
 var (
 	specialCodes = map[specials]string{
-		infinities:   "As in IEEE 754 there are infinities and NaNs.",
-		oneNaN:       "There are no infinities; NaN is all bits but the sign.",
-		unsignedZero: "There are no infinities and no -0, whose code is NaN.",
-		unsigned:     "There are neither signs nor 0; NaN is 0xff.",
-		numbersOnly:  "There are neither infinities nor NaN.",
+		infinities:   "Like IEEE 754, it has infinities and NaNs.",
+		oneNaN:       "It has no infinities. In NaN, all bits but the sign are 1.",
+		unsignedZero: "It has no infinities and no -0, whose code is NaN.",
+		unsigned:     "It has neither signs nor 0. NaN is 0xff.",
+		numbersOnly:  "It has neither infinities nor NaN.",
 	}
 	overflows = map[specials]string{
-		infinities:   "What is too large becomes infinity. NaN remains, with its sign.",
-		oneNaN:       "What is too large, infinity too, becomes NaN. NaN remains, with its sign.",
-		unsignedZero: "What is too large, infinity too, becomes NaN. NaN remains; -0 becomes 0.",
-		unsigned: "What is too large, infinity too, becomes NaN, as do 0 and negative numbers. NaN remains. What is " +
-			"too small becomes the smallest number.",
-		numbersOnly: "What is too large, infinity too, becomes the largest number. NaN becomes a zero of the other sign, " +
-			"as ml_dtypes has it in Python.",
+		infinities:   "Numbers out of range become infinity. NaN remains NaN, with its sign.",
+		oneNaN:       "Infinity and numbers out of range become NaN. NaN remains NaN, with its sign.",
+		unsignedZero: "Infinity and numbers out of range become NaN. NaN remains NaN; -0 becomes 0.",
+		unsigned: "Infinity, 0, negative numbers and numbers that are too large become NaN. NaN remains NaN. " +
+			"Positive numbers below the smallest become the smallest.",
+		numbersOnly: "Infinity and numbers out of range become the largest number. NaN becomes a zero of the " +
+			"opposite sign, as in Python's ml_dtypes.",
 	}
 )
 
@@ -180,7 +180,7 @@ func (f float) makers(out *jen.File, e element, encoding string) {
 		return // it saturates in any case
 	}
 	comment(out.Group,
-		fmt.Sprintf("%sSaturated is [%sFrom], but what is too large, infinity too, becomes the largest number.",
+		fmt.Sprintf("%sSaturated is like [%sFrom], but infinity and numbers out of range become the largest number.",
 			name, name))
 	maker("Saturated", true)
 }

@@ -25,8 +25,8 @@ func TestKernelsInGoThatCannotBeMade(t *testing.T) {
 	for src, want := range map[string]string{
 		`f: {lang: go, types: {T: [float32, int4]}, args: {x: "T[n]"}}`: "kernel f has dtype int4 for T, which Go has no type for in " +
 			"memory: describe a kernel in C, or take any[...]",
-		`f: {lang: go, types: {T: [float16]}, args: {x: "T[n]"}, returns: {y: T}}`: "kernel f gives a scalar of float16, which C has as " +
-			"a float: give a tensor of rank 0, as T[]",
+		`f: {lang: go, types: {T: [float16]}, args: {x: "T[n]"}, returns: {y: T}}`: "kernel f returns a scalar of float16, which C " +
+			"represents as float: return a tensor of rank 0, as T[]",
 	} {
 		_, m := inGo(t, src)
 		_, err := Library.Manifest(m)

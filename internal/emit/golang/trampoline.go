@@ -239,7 +239,7 @@ func (w *trampoline) passResult(at string, p contract.Param, f contract.Function
 	}
 	typeName := strings.TrimPrefix(w.goType(p, f, true), "*")
 	if p.Var != contract.None && strings.HasPrefix(typeName, "dlpack.") && typeName != "dlpack.Bool" {
-		w.reject(p.Name, "gives a scalar of %s, which C has as a float: give a tensor of rank 0, as %s[]",
+		w.reject(p.Name, "returns a scalar of %s, which C represents as float: return a tensor of rank 0, as %s[]",
 			w.dtype(p, f).Name, w.k.Vars[p.Var].Name)
 	}
 	return "(*" + typeName + ")(" + at + ")"

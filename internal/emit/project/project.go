@@ -40,7 +40,7 @@ func CheckName(name string) error {
 	}
 	if !importable.MatchString(name) || slices.Contains(reserved, name) || isOfPython(name) {
 		return fmt.Errorf("%q cannot be imported: lower-case letters, digits and _ between them, a letter first, and "+
-			"neither a keyword of Python nor a module that is there already", name)
+			"neither a keyword of Python nor the name of an existing module", name)
 	}
 	return nil
 }

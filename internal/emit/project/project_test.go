@@ -22,7 +22,7 @@ func TestNames(t *testing.T) {
 	for _, bad := range []string{
 		"sys", "json", "os", "shutil", "subprocess", "importlib", "sysconfig", "pathlib", "test", "asyncore",
 	} {
-		assert.ErrorContains(t, CheckName(bad), "a module that is there already", bad)
+		assert.ErrorContains(t, CheckName(bad), "the name of an existing module", bad)
 	}
 	for _, bad := range []string{"", "../a", "/a", "con", "nul", "com1", "aux"} { // the last ones on Windows
 		assert.ErrorContains(t, CheckName(bad), "cannot be the name of a folder", bad)
@@ -44,7 +44,7 @@ func TestNamesOfModulesInUseAreRejected(t *testing.T) {
 	}
 	for _, name := range used {
 		if name != "mylib" {
-			assert.ErrorContains(t, CheckName(name), "a module that is there already", name)
+			assert.ErrorContains(t, CheckName(name), "the name of an existing module", name)
 		}
 	}
 	assert.Subset(t, used, []string{"shutil", "setuptools", "nvidia", "numpy", "mylib"}, "the pattern matches")

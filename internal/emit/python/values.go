@@ -143,7 +143,7 @@ func (w *wrapper) variable(i int, p contract.Param, at, integer, real string) {
 		w.after("      if (!failed_) failed_ = %s;", readNumber(i, d.Name, d.Code, d.Bits, plain, integer, real))
 		w.after("      break;")
 	}
-	w.after("    default: break; /* the check says what is wrong with it */")
+	w.after("    default: break; /* the check reports the mistake */")
 	w.after("  }")
 	w.after("  if (failed_) goto done;")
 	w.after("}")

@@ -37,7 +37,7 @@ const (
 // nameForm matches valid names of users' targets, which are written to the lock.
 var nameForm = regexp.MustCompile(`^[a-z][a-z0-9_-]{0,30}$`)
 
-// CheckName returns what is wrong with a name of a target, or "".
+// CheckName returns the reason why a name of a target is invalid, or "".
 func CheckName(name string) string {
 	if nameForm.MatchString(name) {
 		return ""

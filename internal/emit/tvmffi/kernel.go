@@ -370,7 +370,7 @@ func (w *writer) variable(i int, p contract.Param) {
 		w.reads("    case DLPACKGEN_DTYPE(%s, %d, %d): status_ = %s; break;", d.Code, d.Bits, d.Lanes,
 			readNumber(i, d.Name, d.Code, d.Bits))
 	}
-	w.reads("    default: break; /* the check says what is wrong with it */")
+	w.reads("    default: break; /* the check reports the mistake */")
 	w.reads("  }")
 	w.reads("  if (status_) goto done_;")
 	w.reads("}")

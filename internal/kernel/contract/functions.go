@@ -252,7 +252,7 @@ func (r *Reading) compareSymbols(known map[string]*Reading) {
 		for _, f := range d.Functions {
 			if types, again := own[f.Symbol]; again && !slices.Equal(types, f.Types) {
 				r.symbols[0].node.Errorf("kernel-conflict", "give the dtypes spellings that differ",
-					"%s stands for two choices of dtypes", f.Symbol)
+					"%s is the symbol of two choices of dtypes", f.Symbol)
 				return
 			}
 			own[f.Symbol] = f.Types
@@ -309,7 +309,7 @@ func (k *Kernel) unfit(other *Kernel) string {
 		return fmt.Sprintf("it must take %d arguments, a gradient for each result and then what is saved, not %d",
 			len(wanted), len(other.Args))
 	case len(other.Returned()) != len(k.Backward.Of):
-		return fmt.Sprintf("it must give %d results, a gradient for each of `of`, not %d", len(k.Backward.Of),
+		return fmt.Sprintf("it must return %d results, a gradient for each of `of`, not %d", len(k.Backward.Of),
 			len(other.Returned()))
 	}
 	for i, p := range wanted {

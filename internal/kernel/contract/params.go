@@ -38,12 +38,12 @@ func (r *reader) checkDefault(l line, p *Param) {
 	problem, hint := "", ""
 	switch {
 	case v.Kind == notation.None && !p.Optional:
-		problem, hint = "None is for arguments that may be None", "write "+l.Type.String()+"?"
+		problem, hint = "the default None needs a type with ?", "write "+l.Type.String()+"?"
 	case v.Kind == notation.None:
 	case v.Kind == notation.Bare:
 		problem, hint = v.Text+" is not a value", defaultHint(p)
 		if p.Kind == Str {
-			hint = `a text stands in quotes, as in = "` + v.Text + `"`
+			hint = `write a text in quotes, as in = "` + v.Text + `"`
 		}
 	default:
 		problem, hint = mismatch(p, v), defaultHint(p)
@@ -154,11 +154,11 @@ func (r *reader) result(i int) {
 	switch {
 	case l.whole && r.checkWords(l, p):
 	case p.Optional:
-		problem, hint, at = "a result is always there", "leave ? out", l.OptionalAt
+		problem, hint, at = "a result is never None", "leave ? out", l.OptionalAt
 	case p.Default != nil:
 		problem, hint, at = "a result has no default", "remove = "+p.Default.String(), p.Default.At
 	case p.Kind == Ints || p.Kind == Floats || p.Kind == Str:
-		problem, hint = "a result is a tensor or a scalar", "give a list as int64[n]"
+		problem, hint = "a result is a tensor or a scalar", "return a list as int64[n]"
 	case p.Kind == Tensor && (len(l.Type.Elements) > 1 || l.Type.Elements[0].Text == "any"):
 		problem, hint = "a result has one dtype, or a variable's", "as in T[n]"
 	}
@@ -206,11 +206,11 @@ func (r *reader) checkNames() {
 func (r *reader) checkKeywords() {
 	if i := r.Arg("out"); i != None && len(r.Returned()) > 0 {
 		r.args[i].key.Errorf("invalid-name", "choose another name, such as made",
-			"out= is how callers give memory for the results, so no argument is out")
+			"out is reserved: callers pass memory for the results as out=")
 	}
 	if i := r.Arg("like"); i != None && len(r.Returned()) > 0 && !slices.ContainsFunc(r.Args, required) {
 		r.args[i].key.Errorf("invalid-name", "choose another name, such as my_like",
-			"like= is how callers name a library, so no argument is like")
+			"like is reserved: callers name a library by like=")
 	}
 }
 
@@ -233,7 +233,7 @@ func (r *reader) aliases() {
 					"%q is not another tensor among the arguments", w.Of)
 			case !r.Args[i].Writes():
 				l.at.ErrorfAt(w.At, "invalid-word", "leave it out",
-					"%s is not written, so it may overlap what is not written either", r.Args[i].Name)
+					"%s is not written, so it may overlap all arguments that are not written", r.Args[i].Name)
 			default:
 				r.Args[i].Aliases = append(r.Args[i].Aliases, of)
 			}

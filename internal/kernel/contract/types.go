@@ -137,7 +137,7 @@ func (r *reader) choice(v *Var, n *yaml.Node, spelling string) {
 	case slices.ContainsFunc(v.Types, func(t spec.DType) bool { return t.Name == d.Name }):
 		n.Errorf("duplicate-key", "keep one of them", "%s again", d.Name)
 	case spelling == "" || strings.Trim(spelling, wordSigns) != "":
-		n.Errorf("invalid-symbol", "use letters, digits and _", "%q cannot stand in a symbol of C", spelling)
+		n.Errorf("invalid-symbol", "use letters, digits and _", "%q cannot be part of a symbol of C", spelling)
 	default:
 		v.Types, v.Spell = append(v.Types, d), append(v.Spell, spelling)
 	}
@@ -179,7 +179,7 @@ func (r *reader) elements(l line, p *Param) {
 		case len(all) == 1 && e.Text == "any":
 		case len(all) > 1 && (variable != None || e.Text == "any"):
 			r.lost.add(e.Text)
-			l.at.ErrorfAt(e.At, "invalid-type", "list dtypes alone", "%s cannot stand among alternatives", e.Text)
+			l.at.ErrorfAt(e.At, "invalid-type", "list dtypes alone", "%s is not an alternative", e.Text)
 		case scalars[e.Text] != 0:
 			l.at.ErrorfAt(e.At, "unknown-dtype", "write "+exact[e.Text], "%s has no width, which a tensor needs",
 				e.Text)

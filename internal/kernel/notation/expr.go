@@ -175,7 +175,7 @@ func (p *parser) comparison() *Cond {
 	case t.sign == name && t.text == "in":
 		c.In = p.alternatives()
 	case t.sign == mark && t.text == "=":
-		p.fail(t.at, "write == to compare", "= gives a default and compares nothing")
+		p.fail(t.at, "write == to compare", "= begins a default; it is not a comparison")
 	case t.sign != mark || !slices.Contains(comparisons, t.text):
 		p.fail(t.at, "as in n > 0, n % 8 == 0 or n in 64|128",
 			"expected a comparison (==, !=, <, <=, >, >=, in), got %s", show(t))
@@ -201,7 +201,7 @@ func (p *parser) inHint(left *Expr, op string) string {
 // alternatives reads the values after "in".
 func (p *parser) alternatives() []Value {
 	if t := p.peek(); t.sign == mark && (t.text == "(" || t.text == "[") {
-		p.fail(t.at, "write 64|128", "alternatives stand without brackets, with | between them")
+		p.fail(t.at, "write 64|128", "alternatives are written without brackets, with | between them")
 	}
 	all := []Value{p.value()}
 	for p.accept("|") {

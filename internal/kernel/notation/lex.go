@@ -78,7 +78,7 @@ func inExtents(text string, at int) bool { return strings.Contains(text[:at], "[
 func stray(text string, at int) *Error {
 	switch r := []rune(text[at:])[0]; r {
 	case '/':
-		return &Error{At: at, Text: "extents are integers, which / does not give", Hint: "write // to divide and round down"}
+		return &Error{At: at, Text: "extents are integers, but / divides without rounding", Hint: "write // to divide and round down"}
 	case '\n':
 		return &Error{At: at, Text: "this text has several lines, and one is expected", Hint: "write it on one line, without > or |"}
 	case '#':
@@ -91,6 +91,6 @@ func stray(text string, at int) *Error {
 		if r == ':' && inExtents(text, at) {
 			hint = anyExtent
 		}
-		return &Error{At: at, Text: fmt.Sprintf("%q begins nothing that is known here", r), Hint: hint}
+		return &Error{At: at, Text: fmt.Sprintf("unexpected %q", r), Hint: hint}
 	}
 }

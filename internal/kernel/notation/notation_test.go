@@ -130,7 +130,7 @@ func TestExtentsThatAreNone(t *testing.T) {
 		{"T[n,]", "    ^", "expected a number or a name", ""},
 		{"T[..., ...]", "       ^", "one ... at most", ""},
 		{"T[1.5]", "  ^", "whole numbers", ""},
-		{"T[n/2]", "   ^", "does not give", "write //"},
+		{"T[n/2]", "   ^", "divides without rounding", "write //"},
 		{"T[n +]", "     ^", "expected a number or a name", ""},
 		{"T[(n]", "    ^", `expected ")"`, ""},
 		{"T[min(n)]", "  ^", "two operands", ""},
@@ -217,7 +217,7 @@ func TestDefaultsThatAreNone(t *testing.T) {
 		{"int = -9223372036854775809", "       ^", "64 bits", "from -9223372036854775808"},
 		{"float = 1e999", "        ^", "too large", ""},
 		{"str = 'a", "      ^", "is not closed", "quotation mark"},
-		{`str = 'a\q'`, "        ^", "means nothing", "write"},
+		{`str = 'a\q'`, "        ^", "is not an escape sequence", "write"},
 		{"str = 'a\x00'", "        ^", "NUL", ""},
 		{"str = 'a\rb'", "        ^", "do not show", ""},
 		{"str = '\u202eb'", "       ^", "do not show", ""},
@@ -229,7 +229,7 @@ func TestDefaultsThatAreNone(t *testing.T) {
 func TestConditionsThatAreNone(t *testing.T) {
 	assertMistakes(t, ParseCond, []mistake{
 		{"n", " ^", "expected a comparison", ""},
-		{"n = 3", "  ^", "compares nothing", "write =="},
+		{"n = 3", "  ^", "is not a comparison", "write =="},
 		{"0 < n < 3", "      ^", "not chained", "with and"},
 		{"n in (64, 128)", "     ^", "without brackets", "write 64|128"},
 		{"((n > 0))", "    ^", "behind this expression", "without brackets"},
@@ -240,7 +240,7 @@ func TestConditionsThatAreNone(t *testing.T) {
 		{"n == 1 or or", "          ^", "expected a number or a name", ""},
 		{"n == 1.5", "     ^", "whole numbers", ""},
 		{"n == 1, m == 2", "      ^", "nothing more", ""},
-		{"§ == 1", "^", "begins nothing", ""},
+		{"§ == 1", "^", "unexpected", ""},
 	})
 }
 

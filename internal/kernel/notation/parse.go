@@ -443,7 +443,7 @@ func (p *parser) unquote(t token) string {
 			i++
 			at := strings.IndexByte(`'"\nt`, body[i])
 			if at < 0 {
-				p.fail(t.at+i, `write \', \", \\, \n or \t`, `\%c means nothing in a text`, body[i])
+				p.fail(t.at+i, `write \', \", \\, \n or \t`, `\%c is not an escape sequence`, body[i])
 				return ""
 			}
 			c = "'\"\\\n\t"[at]

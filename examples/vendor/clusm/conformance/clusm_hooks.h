@@ -115,10 +115,10 @@ static int cl_reject(enum conformance_call call) {
   switch (call) {
     case CONFORMANCE_NOTHING: break;
     case CONFORMANCE_POINTER: clusm.usm.info = no_info; break;
-    case CONFORMANCE_TAKE: clusm.usm.on_device = no_memory; break;
+    case CONFORMANCE_ALLOCATE: clusm.usm.on_device = no_memory; break;
     case CONFORMANCE_OWNER: used->queue_info = no_queue_info; break;
     case CONFORMANCE_MARK:
-    case CONFORMANCE_FINISH: used->marker = no_event; break;
+    case CONFORMANCE_SYNCHRONIZE: used->marker = no_event; break;
     case CONFORMANCE_WAIT: used->barrier = no_event; break;
     case CONFORMANCE_COPY: clusm.usm.copy = no_copy; break;
   }
