@@ -85,6 +85,17 @@ func TestEachPackageHasATier(t *testing.T) {
 	assert.ElementsMatch(t, withTests(t), paths, "internal/tier/packages.txt has one row for each package with tests")
 }
 
+// The go command lists the packages in a child process, so their folders are inputs.
+func TestTheFoldersOfPackagesAreInputs(t *testing.T) {
+	tier.Record(t)
+	all := rows(t)
+	ours := all[slices.IndexFunc(all, func(p tier.Package) bool { return p.Path == "tools/suite" })]
+	for _, p := range listed(t) {
+		folder, _, _ := strings.Cut(short(p.ImportPath), "/")
+		assert.Contains(t, ours.Inputs, folder, "packages.txt, tools/suite")
+	}
+}
+
 // Files that cgo generated for another package would be read from the folder of the first build.
 func TestPackagesWithCgoAreCompiledForThisFolder(t *testing.T) {
 	tier.Record(t)
