@@ -44,6 +44,7 @@ var sharedTexts = []struct {
 		`"expected at least one tensor, which determines the device": torch/described.hpp, torchshim/fakes.py`,
 		"\"it requires a gradient, which the backward does not compute: pass detach(), or name it under `of:`\": " +
 			`torch/borrowed.hpp, torchshim/dlpackgen_torchshim.py`,
+		`"no memory for an object": go/table.c, go/table.go`,
 	}},
 	{"the same, and the contract tests expect them", []string{
 		`"a list of float": c/texts.h, kernels/python/dlpackgen_contract_calls.py`,

@@ -195,7 +195,7 @@ func (x *export) exportSlot(m *memory, hook cgo.Handle) (*slot, error) {
 	if hook != 0 || len(x.shape) > slotNDim {
 		if more = newExtra(hook, len(x.shape)); more == nil {
 			in.list.push(s)
-			return nil, failf(ErrNoMemory, "no room for %d dimensions", len(x.shape))
+			return nil, failf(ErrNoMemory, "no memory for %d dimensions", len(x.shape))
 		}
 	}
 	if m.owner != nil {

@@ -205,7 +205,7 @@ func (b *share) alloc(dtype DataType, shape []int64) error {
 			slices.Clone(shape))
 	}
 	if b.buffer = buffers.take(size, len(shape)); b.buffer == nil {
-		return failf(ErrNoMemory, "no room for %d bytes", size)
+		return failf(ErrNoMemory, "no memory for %d bytes", size)
 	}
 	b.tensor = b.buffer.describe(dtype, shape, count)
 	b.owners.Store(1)

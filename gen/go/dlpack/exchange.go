@@ -242,7 +242,7 @@ func failureOf(f *C.dlp_59225070_failure) error {
 	call := &CallError{Op: opNames[f.op], Kind: C.GoString(f.kind), Message: C.GoString(f.message)}
 	switch f.why {
 	case C.dlp_59225070_NO_MEMORY:
-		return failf(ErrNoMemory, "no room to call %s", call.Op)
+		return failf(ErrNoMemory, "no memory to call %s", call.Op)
 	case C.dlp_59225070_VERSION:
 		return failf(ErrVersion, "a tensor that %s returned", call.Op)
 	case C.dlp_59225070_NOTHING:

@@ -122,7 +122,7 @@ func (e *exporter) takeNew(l *list) (*slot, *slab, error) {
 	}
 	in := l.grow()
 	if in == nil {
-		return nil, nil, failf(ErrNoMemory, "no room for more than %d tensors", l.count)
+		return nil, nil, failf(ErrNoMemory, "no memory for more than %d tensors", l.count)
 	}
 	if !e.armed {
 		e.armed = true

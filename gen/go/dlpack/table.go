@@ -143,7 +143,7 @@ func NewObject(m *Managed) (Object, error) {
 	object := C.dlp_59225070_object_new(loadPtr(&address), legacy, C.uint64_t(m.tensor.flags))
 	if object == nil {
 		C.dlp_59225070_delete_any(loadPtr(&address), legacy)
-		return 0, failf(ErrNoMemory, "no room for an object")
+		return 0, failf(ErrNoMemory, "no memory for an object")
 	}
 	return Object(unsafe.Pointer(object)), nil
 }

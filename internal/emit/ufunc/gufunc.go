@@ -77,7 +77,7 @@ func (g *gufunc) unfit() error {
 	case len(g.outputs) == 0:
 		return emit.CannotMake(g.k.Name, "", "returns nothing: a gufunc has outputs")
 	case n > maxOperands:
-		return emit.CannotMake(g.k.Name, "", "has %d arguments and results: NumPy has room for %d", n, maxOperands)
+		return emit.CannotMake(g.k.Name, "", "has %d arguments and results: NumPy supports %d", n, maxOperands)
 	}
 	return nil
 }

@@ -37,7 +37,7 @@ func noLeak(t *testing.T) {
 	before := dlpack.Drain()
 	t.Cleanup(func() {
 		if after := dlpack.Drain(); after != before {
-			t.Errorf("%d tensors were out before the test, %d after it", before, after)
+			t.Errorf("%d tensors were exported before the test, %d after it", before, after)
 		}
 	})
 }
