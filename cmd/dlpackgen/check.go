@@ -13,9 +13,9 @@ func (a *app) check() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "check [DIR/... ...]",
 		Short: "Check that generated files are up to date",
-		Long: "Compare the planned files with those on the disk, and report every file that is outdated,\n" +
+		Long: "Compare the planned files with those on disk, and report every file that is outdated,\n" +
 			"missing, obsolete, modified or orphaned. Nothing is written.\n\n" +
-			"./... means every dlpackgen.yaml below this folder. An invalid one does not stop the others.",
+			"./... stands for every dlpackgen.yaml below this folder. An invalid one does not stop the others.",
 		Example: "  dlpackgen check\n" +
 			"  dlpackgen check --diff\n" +
 			"  dlpackgen check ./...\n" +
@@ -24,10 +24,10 @@ func (a *app) check() *cobra.Command {
 	}
 	s := selectionFlags(cmd)
 	format := formats(cmd)
-	showDiff := cmd.Flags().Bool("diff", false, "print a unified diff of every file on stdout; only with text")
+	showDiff := cmd.Flags().Bool("diff", false, "print a unified diff of every file on stdout; only with --format text")
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if *showDiff && format.value != "text" {
-			return cannot("usage", "leave one of them out", "--diff prints text, so it does not go with --format %s",
+			return cannot("usage", "omit one of them", "--diff prints text, so it cannot be used with --format %s",
 				format.value)
 		}
 		c := comparison{selection: s, format: format, diff: *showDiff}

@@ -17,7 +17,7 @@ func (a *app) clean() *cobra.Command {
 		Args: noArgs,
 	}
 	s := selectionFlags(cmd)
-	dryRun := cmd.Flags().Bool("dry-run", false, "report what would be removed, and remove nothing")
+	dryRun := cmd.Flags().Bool("dry-run", false, "report what would be removed, but remove nothing")
 	quiet := quietFlag(cmd)
 	cmd.RunE = func(*cobra.Command, []string) error {
 		j, err := s.load()

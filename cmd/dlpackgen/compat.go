@@ -29,8 +29,8 @@ func (a *app) compat() *cobra.Command {
 		Use:   "compat OLD NEW",
 		Short: "Report what breaks between two releases",
 		Long: "Compare two releases of DLPack, declaration by declaration and under every data model.\n" +
-			"Each difference has a rule. It is breaking (compiled programs fail), source-breaking\n" +
-			"(source code does not compile) or additive.\n\n" +
+			"Each difference belongs to a rule, and is breaking (compiled programs fail), source-breaking\n" +
+			"(source code no longer compiles, or changes its meaning) or additive.\n\n" +
 			"OLD and NEW are releases, such as 1.3, main or latest. An argument with a slash or .yaml\n" +
 			"is the file of a spec, whose newest release is used.",
 		Example: "  dlpackgen compat 0.8 1.0\n" +
@@ -120,7 +120,7 @@ func (a *app) printChanges(report compatReport) {
 	}
 	w.Flush()
 	if len(report.Changes) == 0 {
-		fmt.Fprintf(a.stdout, "%s and %s are the same to their users\n", report.Old, report.New)
+		fmt.Fprintf(a.stdout, "%s and %s do not differ for their users\n", report.Old, report.New)
 	}
 }
 

@@ -15,8 +15,8 @@ func (a *app) explain() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "explain [CODE ...]",
 		Short: "Explain the code of a finding or of a change",
-		Long: "Explain a code, the word in brackets at the end of a finding, or a rule of compat: what it means,\n" +
-			"why it is reported, how to fix it, and an example. Without a CODE: list all codes.",
+		Long: "Explain a code (the word in brackets at the end of a finding) or a rule of compat: what it means,\n" +
+			"why it is reported, and how to fix it, with an example. Without a CODE, list all codes.",
 		Example:           "  dlpackgen explain unknown-key\n  dlpackgen explain --format json > codes.json",
 		ValidArgsFunction: completeCodes,
 	}

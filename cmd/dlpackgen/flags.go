@@ -77,7 +77,7 @@ func notEmpty(cmd *cobra.Command, flags ...string) error {
 	for _, name := range flags {
 		f := cmd.Flags().Lookup(name)
 		if f.Changed && strings.Trim(f.Value.String(), "[]") == "" {
-			return cannot("usage", "leave the flag out", "--%s is empty", name)
+			return cannot("usage", "omit the flag", "--%s is empty", name)
 		}
 	}
 	return nil

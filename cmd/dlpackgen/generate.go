@@ -31,12 +31,12 @@ func (a *app) generate() *cobra.Command {
 		Use:   "generate [DIR/... ...]",
 		Short: "Generate the files of the config",
 		Long: "Write the files of every target in the config, and delete files that are no longer planned.\n" +
-			"Files that are up to date keep their time. Everything is rendered first: after an error,\n" +
-			"nothing is written. A file that was edited by hand stops the run before it writes anything.\n\n" +
+			"Files that are up to date keep their modification time. Everything is rendered first, so nothing\n" +
+			"is written after an error. A file that was edited by hand stops the run before it writes anything.\n\n" +
 			"--out - prints the interface file of one target instead. It needs --only with one of these:\n" +
 			interfaces() + ".\n\n" +
-			"./... means every dlpackgen.yaml below this folder, each with its own lock. They run side by\n" +
-			"side, and a failed one does not stop the others.",
+			"./... stands for every dlpackgen.yaml below this folder, each with its own lock. They are processed\n" +
+			"concurrently, and a failed one does not stop the others.",
 		Example: "  dlpackgen generate\n" +
 			"  dlpackgen generate --dry-run\n" +
 			"  dlpackgen generate ./...\n" +
@@ -46,21 +46,21 @@ func (a *app) generate() *cobra.Command {
 		Args: patterns,
 	}
 	f := &generateFlags{selection: selectionFlags(cmd), app: a}
-	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "report what would be done, and write nothing")
+	cmd.Flags().BoolVar(&f.dryRun, "dry-run", false, "report what would be done, but write nothing")
 	cmd.Flags().BoolVar(&f.force, "force", false, "replace files that were edited by hand")
 	cmd.Flags().StringVar(&f.depfile, "depfile", "",
 		"write the inputs to `FILE`, for make or ninja: config, spec, go.mod, templates and this program")
 	cmd.Flags().StringVar(&f.stamp, "stamp", "",
-		"write `FILE` in each run that succeeds, as the target of a rule for make")
+		"write `FILE` in each successful run, as the target of a make rule")
 	cmd.Flags().BoolVar(&f.outputs, "depfile-outputs", false,
-		"list the outputs in the depfile too, so that a lost one is made again; with --depfile and --stamp")
+		"list the outputs in the depfile too, so that a missing one is generated again; needs --depfile and --stamp")
 	f.quiet = quietFlag(cmd)
 	cmd.RunE = func(_ *cobra.Command, args []string) error {
 		if err := notEmpty(cmd, "depfile", "stamp"); err != nil {
 			return err
 		}
 		if f.outputs && (f.depfile == "" || f.stamp == "") {
-			return cannot("usage", "add them, or leave it out", "--depfile-outputs needs --depfile and --stamp")
+			return cannot("usage", "add them, or omit it", "--depfile-outputs needs --depfile and --stamp")
 		}
 		if len(args) > 0 {
 			return f.all(a, args)
@@ -137,7 +137,7 @@ func lasting(program string, err error) string {
 
 // quietFlag adds --quiet to a command that lists files.
 func quietFlag(cmd *cobra.Command) *bool {
-	return cmd.Flags().Bool("quiet", false, "name no files; print only warnings and errors")
+	return cmd.Flags().Bool("quiet", false, "do not list files; print only warnings and errors")
 }
 
 // printHeader renders only the interface file of a target, to stdout.

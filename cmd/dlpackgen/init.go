@@ -21,7 +21,7 @@ func (a *app) init() *cobra.Command {
 		Long: "Write a commented " + config.File +
 			" to the current directory: the newest release pinned,\nevery target listed, only c active. An existing " +
 			"file is never overwritten.\n\n" +
-			"--project NAME creates a folder instead: a Python package with one kernel, its C, a test, and\n" +
+			"--project NAME creates a folder instead: a Python package with one kernel, its C code, a test, and\n" +
 			"the files for setuptools and CI. No later run changes it.",
 		Example: "  dlpackgen init && dlpackgen generate\n" +
 			"  dlpackgen init --project mylib && cd mylib && dlpackgen generate && pip install '.[test]'",
@@ -61,7 +61,7 @@ func (a *app) createProject(name string) error {
 // starter returns the text of a first config.
 func starter(release string, rows []emit.Target) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, `# What dlpackgen makes here. After a change: dlpackgen generate
+	fmt.Fprintf(&b, `# The files that dlpackgen generates. After a change, run: dlpackgen generate
 version: %d
 dlpack: %q  # latest follows the tool; main is not released yet
 out: .  # relative to this file

@@ -29,7 +29,7 @@ func (a *app) layout() *cobra.Command {
 		Use:   "layout [TYPE ...]",
 		Short: "Show offsets, sizes and holes of structs",
 		Long: "Show offsets, sizes and holes of structs, and the width of enums, under each data model.\n" +
-			"Without a TYPE: all of them.",
+			"Without a TYPE, show all of them.",
 		Example: "  dlpackgen layout DLTensor\n" +
 			"  dlpackgen layout DLTensor --model all\n" +
 			"  dlpackgen layout DLManagedTensorVersioned --svg layout.svg",
@@ -53,14 +53,14 @@ func (a *app) layout() *cobra.Command {
 	f.model = choiceFlag(cmd, "model", "data model: "+strings.Join(models, ", ")+", or all side by side",
 		append(models, "all")...)
 	f.format = choiceFlag(cmd, "format", "text or json", "text", "json")
-	cmd.Flags().StringVar(&f.svg, "svg", "", "draw the structs to scale, into `FILE`; - is stdout")
+	cmd.Flags().StringVar(&f.svg, "svg", "", "write a drawing to scale to `FILE`; - is stdout")
 	return cmd
 }
 
 // check rejects a format that has no effect on a drawing.
 func (f *layoutFlags) check() error {
 	if f.svg != "" && f.format.value != "text" {
-		return cannot("usage", "leave one of them out", "--svg draws, so it does not go with --format %s",
+		return cannot("usage", "omit one of them", "--svg draws, so it cannot be used with --format %s",
 			f.format.value)
 	}
 	return nil

@@ -42,9 +42,9 @@ func (a *app) list() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list versions|targets|types|devices|dtypes|callers|outputs|inputs",
 		Short: "List versions, targets, types, devices, dtypes, callers, outputs or inputs",
-		Long: "List one entry per line, its name first.\nTypes, devices and dtypes are those of one release, callers " +
-			"those of a kernel of the config,\nand outputs and inputs the files of the config. Targets of your own are " +
-			"those of the config.",
+		Long: "List one entry per line, with its name first.\nTypes, devices and dtypes are listed for one release, callers for " +
+			"one kernel of the config,\nand outputs and inputs for the whole config. Targets include your own ones in the " +
+			"config.",
 		Example: "  dlpackgen list versions\n" +
 			"  dlpackgen list devices --dlpack main --format json\n" +
 			"  dlpackgen list callers --kernel axpy",
@@ -88,7 +88,7 @@ var heard = map[string][]string{
 func unheard(cmd *cobra.Command, what string) error {
 	for _, flag := range []string{"config", "kernel", "dlpack"} {
 		if cmd.Flags().Changed(flag) && !slices.Contains(heard[flag], what) {
-			return cannot("usage", "leave it out", "--%s goes with list %s, and not with list %s", flag,
+			return cannot("usage", "omit it", "--%s applies to list %s, not to list %s", flag,
 				strings.Join(heard[flag], ", "), what)
 		}
 	}
@@ -126,7 +126,7 @@ func dlpackFlag(cmd *cobra.Command, version *string) {
 func releaseFlag(sp *spec.Spec, version string) (*spec.Release, error) {
 	release, err := sp.Release(version)
 	if err != nil {
-		return nil, cannot("unknown-release", config.Known(sp), "there is no DLPack %q", version)
+		return nil, cannot("unknown-release", config.Known(sp), "there is no DLPack release %q", version)
 	}
 	return release, nil
 }

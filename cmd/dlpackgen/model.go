@@ -16,7 +16,7 @@ func (a *app) model() *cobra.Command {
 		Use:   "model",
 		Short: "Print a release and the kernels of a config as data",
 		Long: "Print the documented model: the enums, structs, layouts, functions and dtypes of a release, and the\n" +
-			"devices and kernels of a config. It is what templates of your own targets read.",
+			"devices and kernels of a config. Templates of your own targets read the same data.",
 		Example: "  dlpackgen model\n  dlpackgen model --dlpack 1.1 --config dlpackgen.yaml --format json",
 		Args:    noArgs,
 	}

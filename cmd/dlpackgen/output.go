@@ -15,7 +15,7 @@ import (
 func createFile(name string, data []byte) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if errors.Is(err, fs.ErrExist) {
-		return cannot("exists", "edit it, or remove it first", "%s exists already", name)
+		return cannot("exists", "edit it, or remove it first", "%s already exists", name)
 	}
 	if err != nil {
 		return notCreated(name, err)
@@ -30,7 +30,7 @@ func createFile(name string, data []byte) error {
 // does not exist.
 func createFolder(name string, files []emit.File) error {
 	if _, err := os.Lstat(name); err == nil {
-		return cannot("exists", "choose another name, or remove it first", "%s exists already", name)
+		return cannot("exists", "choose another name, or remove it first", "%s already exists", name)
 	}
 	fresh, err := os.MkdirTemp(".", "."+name+"-")
 	if err != nil {

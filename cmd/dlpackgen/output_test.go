@@ -21,7 +21,7 @@ func TestAFolderIsWholeOrAbsent(t *testing.T) {
 	assert.Empty(t, left)
 	require.NoError(t, createFolder("made", []emit.File{{Path: "a/b", Data: []byte("b")}}))
 	assert.FileExists(t, "made/a/b")
-	assert.ErrorContains(t, createFolder("made", nil), "exists already")
+	assert.ErrorContains(t, createFolder("made", nil), "already exists")
 }
 
 // The error names the folder without write permission, not the temporary file.

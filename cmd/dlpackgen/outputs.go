@@ -18,12 +18,12 @@ func (a *app) listOutputs() *cobra.Command {
 		Use:   "outputs [DIR/... ...]",
 		Short: "List the files that generate writes",
 		Long: "List the files that generate writes with the same flags, for build systems. Nothing is written.\n\n" +
-			"text   a line for each file: path, target, kind, with tabs between them\n" +
-			"json   those, and the inputs, targets and include directories\n" +
-			"cmake  a file to include() that sets DLPACKGEN_OUTPUTS, _HEADERS, _UNITS, _INPUTS and\n" +
+			"text   a line for each file: path, target and kind, separated by tabs\n" +
+			"json   the same, and the inputs, targets and include directories\n" +
+			"cmake  a file to include(), which sets DLPACKGEN_OUTPUTS, _HEADERS, _UNITS, _INPUTS and\n" +
 			"       _INCLUDE_DIRECTORIES\n" +
 			"ninja  a dyndep file for the build statement whose output is the stamp, or else the lock\n\n" +
-			"./... means every dlpackgen.yaml below this folder, and goes with all formats but ninja.",
+			"./... stands for every dlpackgen.yaml below this folder, and works with all formats but ninja.",
 		Example: "  dlpackgen list outputs\n" +
 			"  dlpackgen list outputs --config ../dlpackgen.yaml --out gen --format json\n" +
 			"  dlpackgen list outputs ./...\n" +
@@ -41,8 +41,8 @@ func (a *app) listOutputs() *cobra.Command {
 			return s.allOutputs(a, args, format.value)
 		}
 		if *stamp != "" && format.value != "ninja" {
-			return cannot("usage", "leave one of them out", "--stamp names the output of a build statement of ninja, "+
-				"so it does not go with --format %s", format.value)
+			return cannot("usage", "omit one of them", "--stamp names the output of a build statement of ninja, "+
+				"so it cannot be used with --format %s", format.value)
 		}
 		l, err := s.outputs()
 		if err != nil {
@@ -59,7 +59,7 @@ func (a *app) listInputs() *cobra.Command {
 		Use:   "inputs",
 		Short: "List the files that generate reads",
 		Long: "List the files that generate reads with the same flags, one per line, for build systems that cannot read\n" +
-			"a depfile: the config, the spec, each go.mod that the import paths come from, and your own templates with\n" +
+			"a depfile: the config, the spec, each go.mod that determines an import path, and your own templates with\n" +
 			"their folders. This program is not listed.",
 		Example: "  dlpackgen list inputs\n" +
 			"  dlpackgen list inputs --config ../dlpackgen.yaml --out gen",
@@ -108,7 +108,7 @@ func (s *selection) outputs() (*outputs.List, error) {
 func (s *selection) allOutputs(a *app, patterns []string, format string) error {
 	if format == "ninja" {
 		return cannot("usage", "list the outputs of each config: --config FILE",
-			"--format ninja is about one build statement, so it does not go with %s", patterns[0])
+			"--format ninja is about one build statement, so it cannot be used with %s", patterns[0])
 	}
 	b, err := s.loadAll(patterns)
 	if err != nil {

@@ -179,7 +179,7 @@ func (j *job) importPath(t config.Target, out string) (string, error) {
 	path, mod, err := j.mods.ImportPath(dir)
 	if err != nil {
 		return "", cannotEmit(t.Name,
-			fmt.Errorf("%w; give the import path of the bindings as option %q", err, emit.OptionImport))
+			fmt.Errorf("%w; set the import path of the bindings with option %q", err, emit.OptionImport))
 	}
 	if mod != "" && !slices.Contains(j.read, mod) {
 		j.read = append(j.read, mod)

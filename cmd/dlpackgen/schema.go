@@ -12,7 +12,7 @@ func (a *app) schema() *cobra.Command {
 	return &cobra.Command{
 		Use:   "schema",
 		Short: "Print the JSON Schema of " + config.File,
-		Long: "Print the JSON Schema of " + config.File + ", with which an editor completes and checks keys.\n" +
+		Long: "Print the JSON Schema of " + config.File + ", which editors use to complete and check keys.\n" +
 			"`dlpackgen vet` also checks rules that a schema cannot express.",
 		Example: "  dlpackgen schema > dlpackgen.schema.json",
 		Args:    noArgs,

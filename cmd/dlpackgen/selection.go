@@ -37,12 +37,12 @@ func selectionFlags(cmd *cobra.Command) *selection {
 	f := cmd.Flags()
 	f.StringVar(&s.config, "config", "", "`FILE` to read instead of ./"+config.File)
 	f.BoolVar(&s.noConfig, "no-config", false, "read no config")
-	f.StringVar(&s.spec, "spec", "", "`FILE` with the spec, instead of the one inside the tool")
+	f.StringVar(&s.spec, "spec", "", "`FILE` with the spec, instead of the built-in spec")
 	f.StringVar(&s.dlpack, "dlpack", "", "`VERSION` of DLPack for every target, such as 1.3, main or latest")
-	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of the names of C, such as acme_, for a copy that is vendored")
+	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of C names, such as acme_, for a vendored copy")
 	f.StringSliceVar(&s.only, "only", nil,
 		"`TARGETS` to select, separated by commas; other targets are neither checked nor changed")
-	f.StringVar(&s.out, "out", "", "`DIR` to use instead of the config's out; without a config, for all targets")
+	f.StringVar(&s.out, "out", "", "`DIR` for the output, instead of the config's out; without a config, for all targets")
 	completeList(cmd, "only", targets.Names)
 	complete(cmd, "dlpack", versions)
 	return s
@@ -80,7 +80,7 @@ func (s *selection) load() (*job, error) {
 		return nil, err
 	}
 	if s.config != "" && s.noConfig {
-		return nil, cannot("usage", "leave one of them out", "--config does not go with --no-config")
+		return nil, cannot("usage", "omit one of them", "--config cannot be used with --no-config")
 	}
 	j := &job{only: len(s.only) > 0}
 	if err := j.loadSpec(s.spec); err != nil {
@@ -143,7 +143,7 @@ func (s *selection) loadConfig(j *job) error {
 func (s *selection) readConfig() (string, []byte, error) {
 	if s.config != "" {
 		if ofProcess(s.config) {
-			return "", nil, cannot("usage", "give the file by its name", "--config %s has no folder, which the paths in a "+
+			return "", nil, cannot("usage", "pass the file by its name", "--config %s has no folder, which the paths in a "+
 				"config are relative to", s.config)
 		}
 		src, err := readInput(s.config)
@@ -195,7 +195,7 @@ func (m *missingInput) Unwrap() error { return m.failure }
 // file that is too large.
 func readInput(file string) ([]byte, error) {
 	if file == "" {
-		return nil, cannot("usage", "leave it out, or give the name of a file", "the name of a file is empty")
+		return nil, cannot("usage", "omit it, or pass the name of a file", "the name of a file is empty")
 	}
 	f, err := openInput(file)
 	if err == nil {
@@ -209,7 +209,7 @@ func readInput(file string) ([]byte, error) {
 	failed := cannot("unreadable", "", "%v", reason(err))
 	failed.findings[0].Pos.File = file
 	if info, err := os.Stat(file); err == nil && info.IsDir() {
-		failed.findings[0].Hint = "give a file in it, or " + strings.TrimRight(filepath.ToSlash(file), "/") + "/..." +
+		failed.findings[0].Hint = "pass a file in it, or " + strings.TrimRight(filepath.ToSlash(file), "/") + "/..." +
 			" for each dlpackgen.yaml below it"
 	}
 	if errors.Is(err, fs.ErrNotExist) {

@@ -64,7 +64,7 @@ func (j *job) readTemplates(t config.Target) ([]emit.Source, error) {
 		return addSource(root, folder, name, e, &all)
 	})
 	if err == nil && !slices.ContainsFunc(all, func(s emit.Source) bool { return templated.MakesFile(s.Path) }) {
-		err = noTemplate(folder, "no template in the folder of target %s makes a file: the name of one ends in .tmpl and "+
+		err = noTemplate(folder, "no template in the folder of target %s generates a file: the name of one ends in .tmpl and "+
 			"does not begin with _", t.Name)
 	}
 	for _, s := range all {
@@ -128,7 +128,7 @@ func (j *job) checkTemplateFolders(made []tree.Target) error {
 			}
 			if owners[dir] != "" {
 				return inTemplates(name, owners[dir],
-					"move the templates to a folder where no target writes, or give another --out")
+					"move the templates to a folder where no target writes, or pass another --out")
 			}
 		}
 	}

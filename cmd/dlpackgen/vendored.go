@@ -44,12 +44,12 @@ func vendoredAlone(cmd *cobra.Command, place string, args []string) error {
 	}
 	for _, flag := range []string{"header", "dlpack", "cc", "lang"} {
 		if cmd.Flags().Changed(flag) {
-			return cannot("usage", "leave one of them out, or run verify twice",
-				"--%s is about headers, so it does not go with --vendored", flag)
+			return cannot("usage", "omit one of them, or run verify twice",
+				"--%s is about headers, so it cannot be used with --vendored", flag)
 		}
 	}
 	if len(args) > 0 {
-		return cannot("usage", "leave "+args[0]+" out", "--vendored runs no compiler, so it takes no flags after --")
+		return cannot("usage", "remove "+args[0], "--vendored runs no compiler, so it takes no flags after --")
 	}
 	return nil
 }
@@ -60,10 +60,10 @@ func (a *app) verifyVendored(format *choice, place string) error {
 	if info, err := os.Stat(place); err == nil && !info.IsDir() {
 		out, lock = filepath.Dir(place), filepath.Base(place)
 		if filepath.Ext(lock) != ".lock" {
-			return cannot("usage", "give the folder that has the lock, or the lock", "%s is not a lock", place)
+			return cannot("usage", "pass the folder that contains the lock, or the lock", "%s is not a lock", place)
 		}
 	} else if err != nil {
-		return cannot("unreadable", "give the folder that has the lock, or the lock", "%v", err)
+		return cannot("unreadable", "pass the folder that contains the lock, or the lock", "%v", err)
 	}
 	report, err := tree.Verify(tree.Request{Out: out, Lock: lock, Tool: self()})
 	if err != nil {

@@ -35,10 +35,10 @@ func (a *app) verify() *cobra.Command {
 	}
 	f := cmd.Flags()
 	f.StringArrayVar(&headers, "header", nil, "`FILE` to compare; may be repeated")
-	f.StringVar(&vendored, "vendored", "", "`DIR` with a lock, or the lock, whose files to compare with it")
+	f.StringVar(&vendored, "vendored", "", "`DIR` with a lock, or the lock itself: compare the files with it")
 	f.StringVar(&req.Release, "dlpack", "", "`VERSION` of DLPack to compare with, instead of the best-fitting one")
 	f.StringVar(&req.CC, "cc", "", "compiler: `CC`, which may contain flags (default cc, or c++ for C++)")
-	lang := choiceFlag(cmd, "lang", "language: c, c++, or auto, which is C++ for a CC that ends in ++", "auto", "c",
+	lang := choiceFlag(cmd, "lang", "language: c, c++, or auto, which is C++ if the name of CC ends in ++", "auto", "c",
 		"c++")
 	format := formats(cmd)
 	complete(cmd, "dlpack", versions)

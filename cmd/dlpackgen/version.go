@@ -23,7 +23,7 @@ func (a *app) version() *cobra.Command {
 		Use:   "version",
 		Short: "Print the version of the tool",
 		Long: "Print the version of the tool's module, or devel for a build from a checkout, and a digest\n" +
-			"of everything that decides the content of generated files. Locks record both.",
+			"of everything that determines the content of generated files. Locks record both.",
 		Example: "  dlpackgen version",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {

@@ -27,8 +27,8 @@ func (a *app) vet() *cobra.Command {
 		Short: "Check specs, configs and backends",
 		Long: "Check specs (`spec: 1`), configs (`version: 1`) and backends (`backend: 1`), and report " +
 			"all findings.\n" +
-			"DIR/... is every " + config.File + " below a folder.\n" +
-			"Without a FILE: ./" + config.File + ", if it exists, and the built-in spec.",
+			"DIR/... stands for every " + config.File + " below a folder.\n" +
+			"Without a FILE, check ./" + config.File + ", if it exists, and the built-in spec.",
 		Example: "  dlpackgen vet\n  dlpackgen vet --format sarif dlpackgen.yaml my-spec.yaml > vet.sarif",
 	}
 	format := formats(cmd)

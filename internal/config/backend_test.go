@@ -139,7 +139,7 @@ func TestErrorsInBackends(t *testing.T) {
 			"dlpackgen.yaml:13:32: error: kDLAcme has the value 2, which is the value of kDLCUDA in DLPack 1.3 " +
 				"[device-conflict]"},
 		{"{type: kDLAcme,", "{type: kDLCUDA,",
-			"dlpackgen.yaml:13:16: error: kDLCUDA is an enumerator of DLDeviceType of DLPack 1.3 already " +
+			"dlpackgen.yaml:13:16: error: kDLCUDA is already an enumerator of DLDeviceType of DLPack 1.3 " +
 				"[device-conflict]"},
 		{"{type: kDLAcme,", "{type: acme,",
 			`dlpackgen.yaml:13:16: error: "acme" is not a valid name for a device: it must match`},
@@ -149,7 +149,7 @@ func TestErrorsInBackends(t *testing.T) {
 		{"params: void", "params: 'void;'", `dlpackgen.yaml:17:50: error: params "void;" must match`},
 		{"value: -1, kind: no_device", "value: -1, kind: none", "dlpackgen.yaml:18:43: error: kind must be one of"},
 		{"version: 1\n", "version: 1\ndevices: {kDLAcme: {value: 1001}}\n",
-			"dlpackgen.yaml:14:16: error: kDLAcme is declared already [device-conflict]"},
+			"dlpackgen.yaml:14:16: error: kDLAcme is already declared [device-conflict]"},
 	} {
 		text := strings.Replace(vendors[:strings.Index(vendors, "kernels:")], c.old, c.fresh, 1)
 		cfg, found := Decode("dlpackgen.yaml", []byte(text), embedded(), targets.Table(), Choice{})

@@ -124,7 +124,7 @@ func (d *decoder) config(root *yaml.Node) *Config {
 	}
 	cfg.Release = release
 	if n := m.Get("out"); n != nil {
-		cfg.Out = localPath(n, "out", "the command line takes any folder: --out DIR")
+		cfg.Out = localPath(n, "out", "the command line accepts any folder: --out DIR")
 	}
 	backends := m.Get("backends")
 	d.missed = !d.targets(cfg, m, backends != nil, release, requested)

@@ -55,7 +55,7 @@ func (d *decoder) checkContractsAreUsed(cfg *Config, section *yaml.Node) {
 	}
 	if len(cfg.Contracts) > 0 && !slices.ContainsFunc(all, makes) {
 		section.Errorf("unused-kernels", "add `kernels: {}` to targets, with `c: {}`",
-			"no target of this config makes kernels that have args and returns")
+			"no target of this config uses the described kernels")
 	}
 	d.checkContractNeeds(cfg, all)
 	d.checkLanguages(cfg, all, section)
@@ -83,7 +83,7 @@ func (d *decoder) checkContractsCanBeMade(cfg *Config, all []Target, section *ya
 		_, err = t.Manifest(&emit.Model{Release: cfg.Extend(r), Options: t.Options, Contracts: cfg.Contracts,
 			Import: "example.org/kernels"})
 		for _, about := range emit.Rejected(err) {
-			code, hint := "unsupported-kernel", "describe it in another way, or in a config that does not list the "+
+			code, hint := "unsupported-kernel", "describe the kernel differently, or in a config that does not list the "+
 				"target; see `dlpackgen list callers --kernel "+about.Kernel+"`"
 			if about.Clash {
 				code, hint = "kernel-conflict", "rename the kernel or its argument; `symbol:` keeps the name of the C function"

@@ -17,7 +17,7 @@ func TestKernelsThatTargetsCannotMake(t *testing.T) {
 		many = append(many, fmt.Sprintf("a%d: int", i))
 	}
 	rename := "rename the kernel or its argument; `symbol:` keeps the name of the C function"
-	other := "describe it in another way, or in a config that does not list the target; see " +
+	other := "describe the kernel differently, or in a config that does not list the target; see " +
 		"`dlpackgen list callers --kernel f`"
 	for _, tt := range []struct {
 		target, kernels string

@@ -37,11 +37,11 @@ func TestLinesOfKernelsHavePositions(t *testing.T) {
 func TestKernelsInGoNeedTheirTarget(t *testing.T) {
 	const head, kernel = "version: 1\ntargets: {c: {}, go: {}, kernels: {}", "kernels: {f: {lang: go, args: {x: 'int8[n]'}}}\n"
 	for src, want := range map[string]string{
-		head + "}\n" + kernel: "3:11: error: kernel f has lang: go, and no target of this config makes the library of kernels " +
+		head + "}\n" + kernel: "3:11: error: kernel f has lang: go, and no target of this config generates the library of kernels " +
 			"in Go [needs-target]",
 		head + ", gokernels: }\n" + kernel:                                                                "2:50: error: target gokernels needs option functions [missing-key]",
 		head + ", gokernels: {functions: 'a b'}}\n" + kernel:                                              "2:62: error: functions: \"a b\" is not an import path [invalid-option]",
-		head + ", gokernels: {functions: a/b}}\nkernels: {f: {args: {x: 'int8[n]'}}}\n":                   "target gokernels makes the library of kernels in Go, and no kernel has lang: go [no-kernels]",
+		head + ", gokernels: {functions: a/b}}\nkernels: {f: {args: {x: 'int8[n]'}}}\n":                   "target gokernels generates the library of kernels in Go, and no kernel has lang: go [no-kernels]",
 		head + ", gokernels: {functions: a/b}}\nkernels: {f: {lang: go, args: {x: 'int4[n]', n: int}}}\n": "",
 		head + ", gokernels: {functions: a/b}}\n" + kernel:                                                "",
 		"version: 1\ntargets: {c: {}, kernels: {}, gokernels: {functions: a/b}}\n" + kernel:               "target gokernels includes headers of target go for kernels with args or returns [needs-target]",
@@ -60,7 +60,7 @@ func TestKernelsInGoNeedTheirTarget(t *testing.T) {
 func TestDescribedKernelsNeedATarget(t *testing.T) {
 	_, found := decode(t, "version: 1\ntargets: {c: {}}\nkernels: {f: {args: {x: int}}}\n", Choice{})
 	assert.Contains(t, found,
-		"dlpackgen.yaml:3:10: error: no target of this config makes kernels that have args and returns")
+		"dlpackgen.yaml:3:10: error: no target of this config uses the described kernels")
 	_, found = decode(t, "version: 1\ntargets: {c: {}, cpp: {}, torch: {}}\nkernels: {f: {args: {x: int}}}\n", Choice{})
 	assert.Contains(t, found,
 		"2:34: error: target torch includes headers of target kernels for kernels with args or returns [needs-target]")

@@ -150,7 +150,7 @@ func (d *decoder) checkDevices(cfg *Config, all []declaredDevice) (out []spec.En
 	for _, declared := range all {
 		device, at := declared.EnumValue, declared.at
 		if slices.ContainsFunc(out, func(v spec.EnumValue) bool { return v.Name == device.Name }) {
-			at.name.Errorf("device-conflict", "declare it once", "%s is declared already", device.Name)
+			at.name.Errorf("device-conflict", "declare it once", "%s is already declared", device.Name)
 			at.valid = false
 		}
 		if i := slices.IndexFunc(out,
@@ -223,7 +223,7 @@ func (d *decoder) conflict(r *spec.Release, v spec.EnumValue, at deviceNodes) bo
 		return true
 	}
 	if what := declared(r, v.Name); what != "" {
-		at.name.Errorf("device-conflict", hint, "%s is %s of DLPack %s already", v.Name, what, r.Version)
+		at.name.Errorf("device-conflict", hint, "%s is already %s of DLPack %s", v.Name, what, r.Version)
 		return true
 	}
 	enum := spec.Find[*spec.Enum](r, deviceEnum)

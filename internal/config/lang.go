@@ -17,9 +17,9 @@ func (d *decoder) checkLanguages(cfg *Config, all []Target, section *yaml.Node) 
 	case maker < 0 && len(inGo) > 0:
 		kernelKey(section, inGo[0].Name, "").Errorf("needs-target",
 			"add `gokernels: {functions: IMPORT_PATH}` and `go: {}` to targets",
-			"kernel %s has lang: go, and no target of this config makes the library of kernels in Go", inGo[0].Name)
+			"kernel %s has lang: go, and no target of this config generates the library of kernels in Go", inGo[0].Name)
 	case maker >= 0 && len(inGo) == 0 && all[maker].at != nil && !d.diags.Failed():
-		all[maker].at.Errorf("no-kernels", "write lang: go on a kernel, or leave the target out",
-			"target %s makes the library of kernels in Go, and no kernel has lang: go", all[maker].Name)
+		all[maker].at.Errorf("no-kernels", "write lang: go on a kernel, or omit the target",
+			"target %s generates the library of kernels in Go, and no kernel has lang: go", all[maker].Name)
 	}
 }

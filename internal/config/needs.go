@@ -24,9 +24,9 @@ func (d *decoder) checkNeeds(cfg *Config, section *yaml.Node) {
 			}
 			if !slices.Contains(there, require) && !d.missed {
 				t.at.Errorf("needs-target",
-					fmt.Sprintf("add `%s: {}` to targets; or, if another config makes its headers, `elsewhere: "+
+					fmt.Sprintf("add `%s: {}` to targets; or, if another config generates its headers, `elsewhere: "+
 						"[%s]`", require, require),
-					"target %s includes headers of target %s, which this config does not make", t.Name, require)
+					"target %s includes headers of target %s, which this config does not generate", t.Name, require)
 			}
 			d.checkNeededRelease(t, require, all)
 			d.checkNeededFolder(t, require, all)
@@ -65,9 +65,9 @@ func (d *decoder) checkNeededRelease(t Target, require string, all []Target) {
 	for _, other := range all {
 		if other.Name == require && number(other.Release) < number(t.Release) {
 			t.at.Errorf("needs-release",
-				fmt.Sprintf("make target %s for %s or newer, or target %s for %s", require, t.Release, t.Name,
+				fmt.Sprintf("generate target %s for %s or newer, or target %s for %s", require, t.Release, t.Name,
 					other.Release),
-				"target %s, for DLPack %s, includes headers of target %s, which this config makes for %s", t.Name,
+				"target %s, for DLPack %s, includes headers of target %s, which this config generates for %s", t.Name,
 				t.Release, require, other.Release)
 		}
 	}
@@ -78,7 +78,7 @@ func (d *decoder) checkNeededRelease(t Target, require string, all []Target) {
 func (d *decoder) checkNeededFolder(t Target, require string, all []Target) {
 	for _, other := range all {
 		if other.Name == require && other.Single != "" && other.Options[other.Single] == "true" {
-			t.at.Errorf("needs-folder", fmt.Sprintf("leave out `%s: true`", other.Single),
+			t.at.Errorf("needs-folder", fmt.Sprintf("remove `%s: true`", other.Single),
 				"target %s includes headers of target %s, which this config combines into one file", t.Name, require)
 		}
 	}
@@ -95,7 +95,7 @@ func (d *decoder) elsewhere(all []Target, section *yaml.Node) []string {
 	for _, n := range section.List("elsewhere") {
 		name := n.OneOf("a target of elsewhere", d.table.Names())
 		if slices.ContainsFunc(all, func(t Target) bool { return t.Name == name }) {
-			n.Errorf("elsewhere", "leave one of them out", "target %s is in targets too", name)
+			n.Errorf("elsewhere", "remove one of the two entries", "target %s is listed under targets too", name)
 		}
 		there = append(there, name)
 	}

@@ -12,15 +12,15 @@ import (
 func TestNeedsAndUses(t *testing.T) {
 	const kernels = "kernels: {f: {args: {x: \"int8[n] inout\"}}}\n"
 	for src, want := range map[string]string{
-		"targets: {torch: {}}":                                               "target torch includes headers of target c, which this config does not make",
+		"targets: {torch: {}}":                                               "target torch includes headers of target c, which this config does not generate",
 		"targets: {c: {}, torch: {}}":                                        "target torch includes headers of target cpp",
 		"targets: {python: {}}":                                              "target python includes headers of target c",
 		"targets: {cpp: }":                                                   "target cpp includes headers of target c",
 		"targets: {torch: {}}\nelsewhere: [cpp]":                             "target torch includes headers of target c,",
-		"targets: {c: {}, cpp: {}}\nelsewhere: [c]":                          "target c is in targets too [elsewhere]",
+		"targets: {c: {}, cpp: {}}\nelsewhere: [c]":                          "target c is listed under targets too [elsewhere]",
 		"targets: {c: {}}\nelsewhere: [cc]":                                  "a target of elsewhere must be one of c, go",
 		"targets: {c: {}}\nelsewhere: c":                                     "elsewhere must be a list, not a value [type-mismatch]",
-		"targets: {c: {}}\n" + kernels:                                       "no target of this config makes kernels that have args and returns [unused-kernels]",
+		"targets: {c: {}}\n" + kernels:                                       "no target of this config uses the described kernels [unused-kernels]",
 		"targets: {c: {}, cpp: {}, kernels: {}, torch: {}}\n" + kernels:      "",
 		"targets: {kernels: {}, torch: {}}\nelsewhere: [c, cpp]\n" + kernels: "",
 		"targets: {python: {}}\nelsewhere: [c]":                              "",
@@ -31,10 +31,10 @@ func TestNeedsAndUses(t *testing.T) {
 		"targets: {c: {}, cpp: {single: true}, torch: {}}":                   "target torch includes headers of target cpp, which this config combines into one file [needs-folder]",
 		"targets: {c: {}, cpp: {single: 1}}":                                 "single must be true or false",
 		// Features of a newer release are not in an older header.
-		"targets: {c: {dlpack: 1.0}, cpp: {dlpack: 1.3}}": "target cpp, for DLPack 1.3, includes headers of target c, which this config makes for 1.0 " +
+		"targets: {c: {dlpack: 1.0}, cpp: {dlpack: 1.3}}": "target cpp, for DLPack 1.3, includes headers of target c, which this config generates for 1.0 " +
 			"[needs-release]",
-		"dlpack: 1.3\ntargets: {c: {}, python: {dlpack: main}}":                  "which this config makes for 1.3 [needs-release]",
-		"targets: {c: {dlpack: main}, cpp: {dlpack: 1.2}, torch: {dlpack: 1.3}}": "target torch, for DLPack 1.3, includes headers of target cpp, which this config makes for 1.2",
+		"dlpack: 1.3\ntargets: {c: {}, python: {dlpack: main}}":                  "which this config generates for 1.3 [needs-release]",
+		"targets: {c: {dlpack: main}, cpp: {dlpack: 1.2}, torch: {dlpack: 1.3}}": "target torch, for DLPack 1.3, includes headers of target cpp, which this config generates for 1.2",
 		"targets: {c: {dlpack: main}, cpp: {dlpack: 1.2}, python: {}}":           "",
 		"dlpack: 1.2\ntargets: {go: {dlpack: main}, c: {}, shm: {}, cpp: {}}":    "",
 	} {
@@ -52,9 +52,9 @@ func TestNeedsAndUses(t *testing.T) {
 	_, found = decode(t, mixed, Choice{Release: "1.3"})
 	assert.Empty(t, found, "the command line makes them equal")
 	_, found = decode(t, mixed, Choice{Only: []string{"c"}})
-	assert.Contains(t, found, "hint: make target c for main or newer, or target cpp for 1.2")
+	assert.Contains(t, found, "hint: generate target c for main or newer, or target cpp for 1.2")
 	_, found = decode(t, "version: 1\ntargets: {torch: {}}\n", Choice{})
-	assert.Contains(t, found, "hint: add `c: {}` to targets; or, if another config makes its headers, `elsewhere: [c]`")
+	assert.Contains(t, found, "hint: add `c: {}` to targets; or, if another config generates its headers, `elsewhere: [c]`")
 }
 
 // Without target device, the Go packages of several backends have separate types.

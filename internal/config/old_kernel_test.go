@@ -102,7 +102,7 @@ func TestOtherOlderKeys(t *testing.T) {
 		`schema: "(Tensor x) -> Tensor"`:       {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md describes"},
 		`schema: "(int x) -> Tensor", like: x`: {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md describes"},
 		`schema: [a]`:                          {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md describes"},
-		fine + `, schema: "(Tensor x) -> ()"`:  {"error: kernel f has a schema", "leave it out"},
+		fine + `, schema: "(Tensor x) -> ()"`:  {"error: kernel f has a schema", "omit it"},
 		fine + ", like: x":                     {"error: kernel f has like: args and returns describe a kernel [kernel-form]", "write the result as a line of returns"},
 		fine + ", layout: any":                 {"error: kernel f has layout", "the word `strided`"},
 		fine + ", strided: true":               {"error: kernel f has strided", "the word `strided`"},

@@ -58,7 +58,7 @@ func checkUnprefixed(t Target) {
 			continue
 		}
 		i := slices.IndexFunc(t.at.Entries, func(e yaml.Entry) bool { return e.Key.Value == o.Name })
-		t.at.Entries[i].Value.Errorf("no-prefix", "leave out the prefix, or "+o.Name+": true",
+		t.at.Entries[i].Value.Errorf("no-prefix", "omit the prefix, or "+o.Name+": true",
 			"target %s has %s: true, which finds no copy with a prefix", t.Name, o.Name)
 	}
 }

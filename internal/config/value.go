@@ -22,7 +22,7 @@ func (d *decoder) release(n *yaml.Node) string {
 	}
 	found, err := d.spec.Release(requested)
 	if err != nil {
-		n.Errorf("unknown-release", Known(d.spec), "there is no DLPack %q", requested)
+		n.Errorf("unknown-release", Known(d.spec), "there is no DLPack release %q", requested)
 		return d.chosenRelease(latest)
 	}
 	return d.chosenRelease(found.Version)
@@ -46,7 +46,7 @@ func (d *decoder) chosenRelease(requested string) string {
 func (d *decoder) noRelease(requested string) {
 	finding := diag.Diagnostic{
 		Severity: diag.Error, Code: "unknown-release",
-		Text: fmt.Sprintf("there is no DLPack %q", requested), Hint: Known(d.spec),
+		Text: fmt.Sprintf("there is no DLPack release %q", requested), Hint: Known(d.spec),
 	}
 	if !slices.Contains(d.diags.Sorted(), finding) {
 		d.diags.Add(finding)

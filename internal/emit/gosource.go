@@ -64,8 +64,8 @@ const OptionImport = "import"
 func ImportOption(more string) Option {
 	return Option{
 		Name: OptionImport,
-		Doc: "import path of the Go package, from which its C names get their prefix; by default that of the folder, " +
-			"by the nearest go.mod" + more,
+		Doc: "import path of the Go package, which also determines the prefix of its C names; default: that of the folder, " +
+			"from the nearest go.mod" + more,
 		Check: CheckImport,
 	}
 }

@@ -259,7 +259,7 @@ func (l *linker) named(t Type, within *Struct, behind bool) string {
 			l.version())
 	case within != nil && name == within.Name && behind && within.Tag:
 	case within != nil && name == within.Name && behind:
-		l.report(t.node, "type-order", "give it a tag", "%s refers to itself, which C allows only by a tag", name)
+		l.report(t.node, "type-order", "give it a tag", "%s refers to itself, which C allows only through a tag", name)
 	case within != nil && name == within.Name:
 		l.report(t.node, "endless-type", "use a pointer", "%s contains itself", name)
 	case !declared:

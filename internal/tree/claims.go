@@ -87,7 +87,7 @@ func (r *reader) checkSide(out *Error, s side) {
 	for _, k := range r.sideKeys(s) {
 		c, taken := r.theirs[k]
 		if _, made := r.lines[k]; made || isTemp(s.name) || isTemp(filepath.Base(s.named)) {
-			c, taken = claim{why: "is a file that dlpackgen made"}, true
+			c, taken = claim{why: "is a file that dlpackgen generated"}, true
 		}
 		if name, is := r.planned[k]; is {
 			c, taken = claim{why: "is planned by target " + r.want.files[name].target}, true

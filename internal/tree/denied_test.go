@@ -73,7 +73,7 @@ func TestAFolderThatMayNotBeWrittenToIsNamed(t *testing.T) {
 			assert.Equal(t, c.at, d.Pos.File)
 			assert.Equal(t, c.text, d.Text)
 			assert.Equal(t, "generate writes files, the lock and temporary files there: make the folder writable for this "+
-				"user, or give another one with --out DIR; "+whole, d.Hint)
+				"user, or choose another one with --out DIR; "+whole, d.Hint)
 			assert.Equal(t, before, disked(t, dir))
 		}
 		_, failure := sealed("c", err).clean(req, false)

@@ -76,7 +76,7 @@ func (w *want) notWritten(pos diag.Pos, err error) *Error {
 	d.Pos = diag.Pos{File: path.Dir(pos.File)}
 	d.Text = fmt.Sprintf("cannot write %s to %s: %s", path.Base(pos.File), thisFolder(d.Pos.File), reason(err))
 	d.Hint = verb + " writes files, the lock and temporary files there: make the folder writable for this user, or " +
-		"give another one with --out DIR"
+		"choose another one with --out DIR"
 	return out
 }
 

@@ -258,7 +258,7 @@ func (r *reader) read(name string) error {
 
 // orClean is the hint for a release that replaced a file with a directory, or a directory with a
 // file.
-const orClean = "if an older dlpackgen made it, run `dlpackgen clean` first"
+const orClean = "if an older dlpackgen generated it, run `dlpackgen clean` first"
 
 // checkParents rejects a file at a path where a new file needs a directory.
 func (r *reader) checkParents(name string) error {

@@ -90,7 +90,7 @@ func (w world) planSides(want *want) error {
 			continue
 		}
 		if errors.Is(err, fs.ErrNotExist) {
-			return fail(KindIO, s.pos, "make the folder first", "there is no folder %s for the %s",
+			return fail(KindIO, s.pos, "create the folder first", "there is no folder %s for the %s",
 				filepath.ToSlash(s.dir), s.what)
 		}
 		if err != nil {
@@ -104,7 +104,7 @@ func (w world) planSides(want *want) error {
 			return failed(s.pos, err)
 		case info.Mode()&fs.ModeSymlink != 0:
 			return fail(KindConflict, s.pos, "remove the link, or give the "+s.what+" another name",
-				"the %s must be a regular file, and this link leads to none", s.what)
+				"the %s must be a regular file, and this link does not lead to one", s.what)
 		case !info.Mode().IsRegular():
 			return fail(KindConflict, s.pos, "give the "+s.what+" another name", "the %s must be a regular file", s.what)
 		}

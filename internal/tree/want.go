@@ -157,7 +157,7 @@ func (c *collector) bad(kind Kind, name, hint, format string, args ...any) {
 func (c *collector) target(t Target) {
 	c.selected[t.Name] = true
 	if why := badPath(t.Path); why != "" {
-		c.bad(KindEscape, t.Path, "give a path below the output directory", "target %s: %s", t.Name, why)
+		c.bad(KindEscape, t.Path, "use a path below the output directory", "target %s: %s", t.Name, why)
 		return
 	}
 	root := path.Clean(t.Path)

@@ -98,11 +98,11 @@ func language(lang, program string) (layout.Lang, error) {
 func checkFlags(flags []string) error {
 	for _, f := range flags {
 		if f == "-P" {
-			return cannot("usage", "the compiler flag -P drops the positions that verify needs", "leave it out")
+			return cannot("usage", "the compiler flag -P drops the positions that verify needs", "omit it")
 		}
 		for _, bad := range []string{"-o", "-save-temps", "--save-temps", "-M", "-fdump-"} {
 			if strings.HasPrefix(f, bad) {
-				return cannot("usage", "the compiler flag "+f+" writes files, and verify writes none", "leave it out")
+				return cannot("usage", "the compiler flag "+f+" writes files, and verify writes none", "omit it")
 			}
 		}
 	}

@@ -207,7 +207,7 @@ func (f *found) read(file string) error {
 	data, err := os.ReadFile(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return cannot("verify-no-object", f.compiler.command[0]+" reported no error, and wrote no object file",
-			"--cc takes a compiler such as gcc or clang; leave out flags that stop it early, such as -fsyntax-only")
+			"--cc takes a compiler such as gcc or clang; omit flags that stop it early, such as -fsyntax-only")
 	}
 	if err != nil {
 		return cannot("io", err.Error(), "")

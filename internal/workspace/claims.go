@@ -87,7 +87,7 @@ func (c *conflicts) sharedFolders() {
 	first := map[string]int{}
 	for i, p := range c.projects {
 		if other, taken := first[relpath.Fold(p.Out)]; taken {
-			c.report(other, i, "out", "give each config another out", "the output directory "+c.name(p.Out))
+			c.report(other, i, "out", "set a different out in each config", "the output directory "+c.name(p.Out))
 			continue
 		}
 		first[relpath.Fold(p.Out)] = i

@@ -75,7 +75,7 @@ func (f *finder) unreadable(dir string, err error) {
 	if errors.As(err, &of) {
 		err = of.Err
 	}
-	hint := "give another folder"
+	hint := "pass another folder"
 	if errors.Is(err, fs.ErrPermission) {
 		hint = "grant this user access to it, or search other folders: DIR/..."
 	}

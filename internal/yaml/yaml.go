@@ -76,7 +76,7 @@ func Parse(file string, src []byte, diags *diag.List) *Node {
 	src = bytes.TrimPrefix(src, []byte("\ufeff"))
 	doc := &document{file: file, diags: diags}
 	if len(src) > MaxBytes {
-		doc.fail(1, 1, "yaml-size", "make the file smaller", "the file has %d bytes, more than the %d that are read",
+		doc.fail(1, 1, "yaml-size", "make the file smaller", "the file has %d bytes, more than the limit of %d",
 			len(src), MaxBytes)
 		return nil
 	}

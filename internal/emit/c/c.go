@@ -17,7 +17,7 @@ var Target = emit.Target{
 	Path:   "c",
 	Oldest: "0.1",
 	Options: []emit.Option{{Name: optionPackage, Default: "false", Bool: true, Unprefixed: true,
-		Doc: "true: files by which CMake (find_package) and pkg-config find the headers"}},
+		Doc: "true: also files with which CMake (find_package) and pkg-config find the headers"}},
 	Manifest:   manifest,
 	Prefixable: true,
 	Interface:  header.DLPack,

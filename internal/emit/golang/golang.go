@@ -16,12 +16,12 @@ const optionPackage = "package"
 // determines the oldest release.
 var Target = emit.Target{
 	Name:   "go",
-	Doc:    "Go bindings by cgo: mirrors of the structs, import and export of tensors",
+	Doc:    "Go bindings through cgo: mirrors of the structs, import and export of tensors",
 	Path:   "go/dlpack",
 	Oldest: "1.2",
 	Options: []emit.Option{
 		{Name: optionPackage, Doc: "name of the Go package", Default: "dlpack", Check: checkPackage},
-		emit.ImportOption("; where there is neither, the packages below it are left out, since they import it"),
+		emit.ImportOption("; without either, the packages below it are omitted, because they import it"),
 	},
 	Clashes:   clashes,
 	Contracts: true, ContractNeeds: []string{"kernels"},

@@ -18,7 +18,7 @@ import (
 // Target is the row of the table of targets.
 var Target = emit.Target{
 	Name:      "jax",
-	Doc:       "described kernels in JAX: handlers of XLA's FFI in plain C, functions of Python that call them",
+	Doc:       "described kernels in JAX: XLA FFI handlers in plain C, and Python functions that call them",
 	Path:      "jax",
 	Oldest:    "1.3",
 	Needs:     []string{"c"},

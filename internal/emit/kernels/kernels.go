@@ -9,7 +9,7 @@ import (
 // Target is the row of the table of targets.
 var Target = emit.Target{
 	Name:       "kernels",
-	Doc:        "kernels that the config describes: prototypes, checks and calls; C, C++",
+	Doc:        "described kernels: prototypes, checks and calls; C, C++",
 	Path:       "kernels",
 	Oldest:     "1.3",
 	Needs:      []string{"c"},
@@ -17,8 +17,8 @@ var Target = emit.Target{
 	Prefixable: true,
 	OnRequest:  true,
 	Options: []emit.Option{{Name: optionStubs, Default: "false", Bool: true,
-		Doc: "true: write NAME_impl.c, and NAME_impl.cu for CUDA, for each kernel that has none: a beginning of " +
-			"its C that is yours from then on"}},
+		Doc: "true: write NAME_impl.c, and NAME_impl.cu for CUDA, for each kernel without one: a stub of its C " +
+			"code, which then belongs to you"}},
 	Manifest:  manifest,
 	Interface: checks.HeaderName,
 }

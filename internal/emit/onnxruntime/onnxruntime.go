@@ -13,7 +13,7 @@ import (
 // Target is the row of the table of targets.
 var Target = emit.Target{
 	Name:      "onnxruntime",
-	Doc:       "kernels that the config describes as custom operators of ONNX Runtime; C",
+	Doc:       "described kernels as custom operators of ONNX Runtime; C",
 	Path:      "onnxruntime",
 	Oldest:    "1.3",
 	Needs:     []string{"c"},

@@ -13,7 +13,7 @@ import (
 
 // moduleOption is the option for the name of the module with the config's kernels.
 var moduleOption = emit.ModuleOption(
-	"the module that is made of the kernels of the config, with its package: mylib._kernels")
+	"the name of the module that contains the config's kernels, with its package: mylib._kernels")
 
 // moduleView is the data of the templates of a module.
 type moduleView struct {

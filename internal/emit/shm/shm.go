@@ -14,7 +14,7 @@ import (
 // Target is the row of the table of targets.
 var Target = emit.Target{
 	Name:     "shm",
-	Doc:      "tensors of the host handed to other processes on Linux, by memfd and a Unix socket; C, Go, Python",
+	Doc:      "host tensors that are shared with other processes on Linux, through memfd and a Unix socket; C, Go, Python",
 	Path:     "backends/shm",
 	Oldest:   "1.2",
 	Options:  []emit.Option{emit.ImportOption("")},

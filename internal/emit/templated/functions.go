@@ -63,7 +63,7 @@ func (b *budget) writes(n int) error {
 
 // charge counts bytes that functions read or produce.
 func (b *budget) charge(n int) error {
-	return b.take(&b.Text, n, "functions of the templates read and made more than %d bytes", maxText)
+	return b.take(&b.Text, n, "functions of the templates read and returned more than %d bytes", maxText)
 }
 
 // callCost is the cost of a call besides its texts.
@@ -380,7 +380,7 @@ func dict(pairs ...any) (map[string]any, error) {
 	for i := 0; i < len(pairs); i += 2 {
 		name, ok := pairs[i].(string)
 		if !ok {
-			return nil, fmt.Errorf("dict takes a text as a name, got %s", shown(pairs[i]))
+			return nil, fmt.Errorf("dict takes a string as a name, got %s", shown(pairs[i]))
 		}
 		made[name] = pairs[i+1]
 	}

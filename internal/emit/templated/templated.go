@@ -50,7 +50,7 @@ func Target(name string) emit.Target {
 	return emit.Target{
 		Name: name, Doc: "Files from your own templates", Path: name, Oldest: "0.1", Contracts: true,
 		Options: []emit.Option{{Name: optionComment, Example: `"--"`, Check: checkComment,
-			Doc: "what begins a comment of one line, for files whose extension does not determine it"}},
+			Doc: "the start of a line comment, for files whose extension does not determine it"}},
 		Manifest: manifest,
 	}
 }
@@ -131,7 +131,7 @@ func (r *renderer) assets(set *set) emit.Manifest {
 		}
 		to, text := output(s), s.Data
 		if other, is := taken[relpath.Fold(to)]; is {
-			r.fail(s, "rename one of the two files, or move it to another folder", "this file makes %s, and %s makes %s",
+			r.fail(s, "rename one of the two files, or move it to another folder", "this file generates %s, and %s generates %s",
 				to, other.File, sameAs(other.Path, to))
 			continue
 		}

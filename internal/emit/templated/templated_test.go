@@ -178,31 +178,31 @@ func TestMistakesAndLimits(t *testing.T) {
 		"a large count":    {folder{"a.rs.tmpl": "{{range 1000000000000}}{{end}}"}, "the templates took more than 2000000 steps"},
 		"doubled includes": {doubling(60), "the templates took more than 2000000 steps"},
 		"doubled text": {folder{"a.rs.tmpl": `{{$x := "x"}}{{range 60}}{{$x = print $x $x}}{{end}}`},
-			"functions of the templates read and made more than"},
+			"functions of the templates read and returned more than"},
 		"much output":  {folder{"a.rs.tmpl": `{{range 40000}}` + strings.Repeat("x", 1000) + `{{end}}`}, "the files from templates have more than"},
 		"a large file": {folder{"a.rs": strings.Repeat("x", MaxBytes+1)}, "t/a.rs: error: the file has more than"},
 		"no text":      {folder{"a.rs": "\xff"}, "t/a.rs: error: the file is not UTF-8 text"},
 		"a NUL":        {folder{"a.rs": "\x00"}, "t/a.rs: error: the file is not UTF-8 text"},
 		"one output": {folder{"a.rs": "x", "a.rs.tmpl": "x"},
-			"t/a.rs.tmpl: error: this file makes a.rs, and t/a.rs makes it too [template-file]\n" +
+			"t/a.rs.tmpl: error: this file generates a.rs, and t/a.rs generates it too [template-file]\n" +
 				"    hint: rename one of the two files, or move it to another folder"},
 		"a file is defined": {folder{"a.rs.tmpl": "x", "z.rs.tmpl": `{{define "a.rs.tmpl"}}y{{end}}`},
 			`t/z.rs.tmpl: error: this file defines "a.rs.tmpl", which is the name of t/a.rs.tmpl [template-file]`},
 		"a later file is defined": {folder{"a.rs.tmpl": `{{define "z.rs.tmpl"}}y{{end}}`, "z.rs.tmpl": "x"},
 			`t/a.rs.tmpl: error: this file defines "z.rs.tmpl", which is the name of t/z.rs.tmpl`},
 		"one output but for case": {folder{"A.rs": "x", "a.rs.tmpl": "x"},
-			"t/a.rs.tmpl: error: this file makes a.rs, and t/A.rs makes A.rs: one file where case does not count, as on " +
+			"t/a.rs.tmpl: error: this file generates a.rs, and t/A.rs generates A.rs: one file where case does not count, as on " +
 				"Windows and macOS [template-file]\n    hint: rename one of the two"},
 		"one output but for the form of an accent": {folder{"e\u0301.rs": "x", "\u00e9.rs.tmpl": "x"},
 			"one file where a letter and its accent may be one character or two, as on macOS [template-file]"},
 		"one folder but for case": {folder{"B/a.rs": "x", "b/a.rs": "x"},
-			"t/b/a.rs: error: this file makes b/a.rs, and t/B/a.rs makes B/a.rs: one file where case does not count"},
+			"t/b/a.rs: error: this file generates b/a.rs, and t/B/a.rs generates B/a.rs: one file where case does not count"},
 		"wrong path":    {folder{"con/../a.rs": "x"}, "must not contain"},
 		"wide indent":   {folder{"a.rs.tmpl": `{{indent 1000000 "x"}}`}, "indent takes 0 to 100 columns"},
 		"hex of a text": {folder{"a.rs.tmpl": `{{hex "x"}}`}, `expected an integer, got "x"`},
 		"half a pair":   {folder{"a.rs.tmpl": `{{dict "x"}}`}, "dict takes names and values in turn"},
 		"many replacements": {folder{"a.rs.tmpl": `{{$x := "x"}}{{range 22}}{{$x = print $x $x}}{{end}}{{replace "x" $x $x}}`},
-			"functions of the templates read and made more than"},
+			"functions of the templates read and returned more than"},
 		"one value":      {folder{"a.rs.tmpl": `{{eq 1}}`}, "eq takes two values or more"},
 		"unlike values":  {folder{"a.rs.tmpl": `{{eq "x" 1}}`}, "got string and int"},
 		"a truth and 1":  {folder{"a.rs.tmpl": `{{lt true 1}}`}, "got bool and int"},
@@ -218,9 +218,9 @@ func TestMistakesAndLimits(t *testing.T) {
 		"calls in one node": {folder{"a.rs.tmpl": `{{range 2000}}{{$x := ` + strings.Repeat("(add 1 ", 2000) + "1" +
 			strings.Repeat(")", 2000) + `}}{{end}}`}, "the templates took more than 2000000 steps"},
 		"doubled data": {folder{"a.rs.tmpl": `{{$x := dict}}{{range 60}}{{$x = dict "a" $x "b" $x}}{{end}}{{print $x}}`},
-			"functions of the templates read and made more than"},
+			"functions of the templates read and returned more than"},
 		"doubled data is added": {folder{"a.rs.tmpl": `{{$x := dict}}{{range 60}}{{$x = dict "a" $x "b" $x}}{{end}}{{add 1 $x}}`},
-			"functions of the templates read and made more than"},
+			"functions of the templates read and returned more than"},
 		"a map is added":     {folder{"a.rs.tmpl": `{{add (dict "a" "x") 1}}`}, "expected an integer, got a map"},
 		"a list is an index": {folder{"a.rs.tmpl": `{{index .flags .flags}}`}, "from 0, got a list"},
 		"a long text is added": {folder{"a.rs.tmpl": `{{$x := "x"}}{{range 20}}{{$x = print $x $x}}{{end}}{{add 1 $x}}`},
@@ -228,7 +228,7 @@ func TestMistakesAndLimits(t *testing.T) {
 		"a product overflows": {folder{"a.rs.tmpl": `{{mul 9223372036854775807 2}}`}, "the result has more than 64 bits"},
 		"a negative width":    {folder{"a.rs.tmpl": `{{wrap -5 "x"}}`}, "wrap takes 1 column or more, not -5"},
 		"long lines begun": {folder{"a.rs.tmpl": `{{$x := "\n"}}{{range 20}}{{$x = print $x $x}}{{end}}{{indent 100 $x}}`},
-			"functions of the templates read and made more than"},
+			"functions of the templates read and returned more than"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, problem := made(t, c.files, nil)
@@ -245,7 +245,7 @@ func TestFunctionsCountWhatTheyRead(t *testing.T) {
 		`eq $x $y`, `ne $x $y`, `lt $x $y`, `dict $x 1`, `index (dict "a" 1) $x`, `printf "%.1s" $x`, `len (print $x)`} {
 		t.Run(call, func(t *testing.T) {
 			_, problem := made(t, folder{"a.rs.tmpl": long + `{{range 1000}}{{$z := ` + call + `}}{{end}}`}, nil)
-			assert.Contains(t, problem, "functions of the templates read and made more than")
+			assert.Contains(t, problem, "functions of the templates read and returned more than")
 		})
 	}
 }

@@ -15,7 +15,7 @@ import (
 // 1.3.
 var Target = emit.Target{
 	Name:      "torch",
-	Doc:       "PyTorch, by its C++: an exchange table for torch.Tensor, at::Tensor from any library",
+	Doc:       "PyTorch, through its C++ API: an exchange table for torch.Tensor, at::Tensor from any library",
 	Path:      "cpp",
 	Oldest:    "1.3",
 	Needs:     []string{"c", "cpp"},

@@ -35,14 +35,14 @@ var Target = emit.Target{
 func limits(k *contract.Kernel) []string {
 	all := dispatcher.Limits(k)
 	if k.Backward == nil {
-		all = append(all, "no backward: torch.func.grad and torch.func.jvp take its derivatives as zero")
+		all = append(all, "no backward: torch.func.grad and torch.func.jvp treat its derivatives as zero")
 	}
 	return all
 }
 
 // moduleOption is the option for the library that contains the operators.
 var moduleOption = emit.ModuleOption(
-	"the module of Python whose library has the operators, with its package: mylib._kernels")
+	"the Python module whose library contains the operators, with its package: mylib._kernels")
 
 // view is the data of the templates.
 type view struct {

@@ -12,7 +12,7 @@ import (
 // Target is the row of the table of targets.
 var Target = emit.Target{
 	Name:      "tvmffi",
-	Doc:       "kernels that the config describes as functions of tvm-ffi, for Python, C++, Rust and TVM; C",
+	Doc:       "described kernels as tvm-ffi functions, for Python, C++, Rust and TVM; C",
 	Path:      "tvmffi",
 	Oldest:    "1.3",
 	Needs:     []string{"c"},

@@ -14,7 +14,7 @@ import (
 // Target is the row of the table of targets.
 var Target = emit.Target{
 	Name:      "ufunc",
-	Doc:       "described kernels as generalized ufuncs of NumPy; C, and Python that makes them",
+	Doc:       "described kernels as generalized ufuncs of NumPy, in C; Python creates them",
 	Path:      "ufunc",
 	Oldest:    "1.3",
 	Needs:     []string{"c"},

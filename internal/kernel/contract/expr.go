@@ -82,7 +82,7 @@ func (r *reader) checkTensor(s *source, e *notation.Expr) {
 	}
 	x := &r.Args[i]
 	if s.of != nil && x.Optional && s.of != x {
-		s.fail(e, "unbound-symbol", "take one that is never None", "%s may be None", e.Name)
+		s.fail(e, "unbound-symbol", "use one that is never None", "%s may be None", e.Name)
 	}
 	if e.Op == notation.Size {
 		return
@@ -145,7 +145,7 @@ func (r *reader) checkItem(s *source, e *notation.Expr) {
 		return
 	}
 	if s.of != nil && list.Optional {
-		s.fail(e, "unbound-symbol", "take one that is never None", "%s may be None", e.Name)
+		s.fail(e, "unbound-symbol", "use one that is never None", "%s may be None", e.Name)
 	}
 	list.Least = max(list.Least, n+1)
 }

@@ -37,7 +37,7 @@ func (r *reader) functions(fine bool) {
 		return
 	}
 	if section.Is(yaml.Mapping, "devices") && len(section.Entries) == 0 {
-		section.Errorf("type-mismatch", "leave devices out for the CPU", "devices lists none")
+		section.Errorf("type-mismatch", "omit devices for the CPU", "devices lists no device")
 	}
 	for _, e := range section.Entries {
 		r.deviceEntry(e, symbol, at, fine)
@@ -260,7 +260,7 @@ func (r *Reading) compareSymbols(known map[string]*Reading) {
 	}
 	for _, s := range r.symbols {
 		if other, again := known[s.symbol]; again && other.Name != r.Name {
-			s.node.Errorf("kernel-conflict", "give it a symbol of its own", "%s is a symbol of kernel %s already",
+			s.node.Errorf("kernel-conflict", "choose another symbol", "%s is already a symbol of kernel %s",
 				s.symbol, other.Name)
 			return
 		}

@@ -12,9 +12,9 @@ import (
 // replaced are the older keys of kernels, with PyTorch's schema, and their replacements.
 var replaced = [][2]string{
 	{"like", "write the result as a line of returns, with the dtype and the extents of that argument"},
-	{"layout", "leave it out, or write the word `strided` behind the type of each argument with any strides"},
+	{"layout", "omit it, or write the word `strided` behind the type of each argument with any strides"},
 	{"strided", "write the word `strided` behind the type of each argument with any strides"},
-	{"header", "leave it out: the author's C includes kernels.h of target kernels"},
+	{"header", "omit it: the author's C includes kernels.h of target kernels"},
 	{"error_string", "write error: and the name of the function"},
 }
 
@@ -29,7 +29,7 @@ func (r *reader) oldForm() bool {
 	if n == nil {
 		return false
 	}
-	hint := "leave it out"
+	hint := "omit it"
 	if r.m.Get("args") == nil && r.m.Get("returns") == nil {
 		hint = "write args and returns, as docs/kernels.md describes"
 		if lines := r.translated(n.Value); len(lines) > 0 {

@@ -191,7 +191,7 @@ func (r *reader) checkNames() {
 			what = "a result"
 		}
 		if before, again := r.taken[name]; again && before != what { // else the key is a duplicate
-			l.key.Errorf("duplicate-name", "rename one of them", "%s is the name of %s already", name, before)
+			l.key.Errorf("duplicate-name", "rename one of them", "%s is already the name of %s", name, before)
 		}
 		if problem := kernel.CheckArgument(name); l.named && problem != "" {
 			l.key.Errorf("invalid-name", "choose another name, such as my_"+lower(name), "%s %s", name, problem)
@@ -232,7 +232,7 @@ func (r *reader) aliases() {
 				l.at.ErrorfAt(w.At, "unknown-name", cmp.Or(oneOf(w.Of, others), "remove aliases "+w.Of),
 					"%q is not another tensor among the arguments", w.Of)
 			case !r.Args[i].Writes():
-				l.at.ErrorfAt(w.At, "invalid-word", "leave it out",
+				l.at.ErrorfAt(w.At, "invalid-word", "omit it",
 					"%s is not written, so it may overlap all arguments that are not written", r.Args[i].Name)
 			default:
 				r.Args[i].Aliases = append(r.Args[i].Aliases, of)

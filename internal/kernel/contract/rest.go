@@ -137,7 +137,7 @@ func (r *reader) batch(n *yaml.Node) {
 	case n.Kind != yaml.Scalar || n.Value != "none" && !isTrap(n):
 		n.Errorf("unknown-value", "leave batch out where ... gives the batched form", "batch must be none")
 	case isTrap(n):
-		n.Errorf("unquoted", "write batch: none", "other readers of YAML take %q for false or true", n.Value)
+		n.Errorf("unquoted", "write batch: none", "other YAML parsers read %q as false or true", n.Value)
 	}
 }
 
@@ -269,7 +269,7 @@ func (r *reader) tolerance(e yaml.Entry) Tolerance {
 	case v.Real() < 0:
 		e.Value.Errorf("out-of-range", "write 0 or more, as in 1.0e-5", "a tolerance must not be negative, got %s", v)
 	case !yamlFloat.MatchString(e.Value.Value):
-		e.Value.Errorf("unquoted", "write "+pointed(v), "other readers of YAML take %s for a string", e.Value.Value)
+		e.Value.Errorf("unquoted", "write "+pointed(v), "other YAML parsers read %s as a string", e.Value.Value)
 	}
 	made.Type, made.Value = d, v.Real()
 	return made

@@ -89,7 +89,7 @@ func (r *reader) types(section *yaml.Node) {
 	for _, e := range section.Entries {
 		if _, known := r.dtype(e.Key.Value); known || slices.Contains(reservedTypes, e.Key.Value) {
 			r.lost.add(e.Key.Value)
-			e.Key.Errorf("invalid-name", "as in T", "%s is a type already", e.Key.Value)
+			e.Key.Errorf("invalid-name", "as in T", "%s is already a type", e.Key.Value)
 		}
 		if !checkName(e.Key, e.Key.Value, "a variable") {
 			r.lost.add(e.Key.Value)

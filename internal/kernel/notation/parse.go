@@ -228,7 +228,7 @@ func (p *parser) list(word Name) Type {
 		n := p.next()
 		t.Count = p.number(n, "write how many items the list has, as in list[int, 2]")
 		if t.Count == 0 {
-			p.fail(n.at, "write a number from 1 on, or leave it out", "a list of 0 items cannot be an argument")
+			p.fail(n.at, "write a number from 1 on, or omit it", "a list of 0 items cannot be an argument")
 		}
 	}
 	p.expect("]", "behind the items of "+word.Text, "as in list[int] or list[float, 2]")
