@@ -21,7 +21,7 @@ type words struct {
 const regenerate = "dlpackgen generate"
 
 var states = map[tree.State]words{
-	tree.Missing:  {diag.Error, "is not there", regenerate},
+	tree.Missing:  {diag.Error, "is missing", regenerate},
 	tree.Outdated: {diag.Error, "is out of date", regenerate},
 	tree.Obsolete: {diag.Error, "is no longer generated", regenerate + " removes it"},
 	tree.Modified: {diag.Error, "was edited by hand", "undo that, or replace it: " + regenerate + " --force"},

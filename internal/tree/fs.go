@@ -30,7 +30,7 @@ type disk interface {
 }
 
 var (
-	errBusy    = errors.New("another run is at work in this directory")
+	errBusy    = errors.New("another run is in progress in this directory")
 	errEscapes = escapeError()
 )
 

@@ -206,7 +206,7 @@ func TestADirectoryAtAPlannedPath(t *testing.T) {
 		_, err := Generate(req, false)
 		out := requireKind(t, err, KindModified)
 		assert.Equal(t, 1, out.ExitCode())
-		assert.Contains(t, out.Error(), "a directory is instead of a planned file")
+		assert.Contains(t, out.Error(), "a directory is in the place of a planned file")
 		assert.Contains(t, out.Findings[0].Hint, "--force removes no directory")
 		assert.Equal(t, !req.Force, len(out.Findings) == 2, "b.h can be forced: %v", out)
 		assert.Equal(t, before, disked(t, dir))

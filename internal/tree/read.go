@@ -278,7 +278,7 @@ func (r *reader) checkParents(name string) error {
 		}
 		if !info.IsDir() { // a run above or below may just have created one
 			return fail(KindConflict, r.want.at(dir), "move it away; "+orClean,
-				"a file is instead of a directory")
+				"a file is in the place of a directory")
 		}
 	}
 	return nil

@@ -228,7 +228,7 @@ func (w *want) editedError(p *plan) error {
 		case it.Dir:
 			out.Findings = append(out.Findings,
 				finding(KindModified, w.at(it.Path), "move it away, --force removes no directory; "+orClean,
-					"a directory is instead of a planned file"))
+					"a directory is in the place of a planned file"))
 		case it.Foreign && it.Action == Keep:
 			out.Findings = append(out.Findings, finding(KindModified, w.at(it.Path),
 				"move it away, or let `dlpackgen generate --force` replace it", "%s", ForeignText))

@@ -40,7 +40,7 @@ func TestAPipeInThePlaceOfADirectory(t *testing.T) {
 	remove(t, dir, "c")
 	makePipe(t, filepath.Join(dir, "c"))
 	_, err := Generate(req, false)
-	assert.Contains(t, requireKind(t, err, KindConflict).Error(), "a file is instead of a directory")
+	assert.Contains(t, requireKind(t, err, KindConflict).Error(), "a file is in the place of a directory")
 	_, err = Clean(req, false)
 	require.NoError(t, err)
 	assert.Equal(t, []string{"c"}, names(disked(t, dir)))

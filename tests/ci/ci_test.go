@@ -151,7 +151,7 @@ func TestPreCommitRunsTheHooks(t *testing.T) {
 
 	require.NoError(t, os.Remove(filepath.Join(dir, "inc/dlpack/dlpack.h")))
 	out := runIn(t, dir, 1, env, hook, "run", "--all-files", "dlpackgen-check")
-	assert.Contains(t, out, "inc/dlpack/dlpack.h: error: is not there [missing]")
+	assert.Contains(t, out, "inc/dlpack/dlpack.h: error: is missing [missing]")
 	out = runIn(t, dir, 1, env, hook, "run", "--all-files", "dlpackgen-generate")
 	assert.Contains(t, out, "files were modified by this hook")
 	assert.FileExists(t, filepath.Join(dir, "inc/dlpack/dlpack.h"))
@@ -214,7 +214,7 @@ func TestTheJobForGitLabReports(t *testing.T) {
 	}
 	require.NoError(t, json.Unmarshal(data, &issues))
 	require.Len(t, issues, 2)
-	assert.Equal(t, []any{"missing", "inc/dlpack/dlpack.h", 1, "major", "is not there"}, []any{issues[0].CheckName,
+	assert.Equal(t, []any{"missing", "inc/dlpack/dlpack.h", 1, "major", "is missing"}, []any{issues[0].CheckName,
 		issues[0].Location.Path, issues[0].Location.Lines.Begin, issues[0].Severity, issues[0].Description})
 	assert.NotEqual(t, issues[0].Fingerprint, issues[1].Fingerprint)
 }

@@ -258,7 +258,7 @@ func (r *reader) checkIn(s *source, c *notation.Cond) {
 	case variable != None:
 		want, what = notation.Bare, "dtypes"
 	case text != None && r.Args[text].Kind == Str:
-		want, what = notation.Text, "texts in quotes"
+		want, what = notation.Text, "strings in quotes"
 	default:
 		if r.checkExpr(s, c.Left); c.Left.Op == notation.Symbol && r.lost.has(c.Left.Name) {
 			return

@@ -58,7 +58,7 @@ func pattern(n *yaml.Node) string {
 	}
 	symbol := n.Text("symbol")
 	if n.Kind == yaml.Scalar && n.Quoted && symbol == "" {
-		n.Errorf("invalid-symbol", "name the function, or leave symbol out", "the symbol is empty")
+		n.Errorf("invalid-symbol", "name the function, or omit symbol", "the symbol is empty")
 	}
 	return symbol
 }
@@ -146,7 +146,7 @@ func (r *reader) checkSpelled(at *yaml.Node, used []bool) bool {
 		if p.Kind == Number && p.Var != None && !used[p.Var] {
 			name := r.Vars[p.Var].Name
 			at.Errorf("invalid-symbol", fmt.Sprintf("write {%s} in it", name),
-				"%s is a scalar of %s, so each dtype needs a C function of its own", p.Name, name)
+				"%s is a scalar of %s, so each dtype needs a separate C function", p.Name, name)
 			return false
 		}
 	}
@@ -197,8 +197,8 @@ func (r *reader) prefixed(symbol string) string {
 func (r *reader) checkUse() {
 	for i, p := range r.Results {
 		if p.Saved && (r.Backward == nil || !slices.Contains(r.Backward.Saves, p.Name)) {
-			r.gives[i].at.Errorf("unused-result", "name it in backward: {saves: [...]}, or leave saved out",
-				"no backward saves %s, and callers do not get it", p.Name)
+			r.gives[i].at.Errorf("unused-result", "name it in backward: {saves: [...]}, or remove saved",
+				"no backward kernel saves %s, and callers do not receive it", p.Name)
 		}
 	}
 }

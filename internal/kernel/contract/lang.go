@@ -30,7 +30,7 @@ func (r *reader) goFunction(fine bool) {
 	}
 	r.checkGoDevices(r.m.Get("devices"))
 	if n := r.m.Get("error"); n != nil {
-		n.Errorf("invalid-lang", "leave error: out", "a kernel in Go returns the text of an error itself")
+		n.Errorf("invalid-lang", "remove error:", "a kernel in Go returns the text of an error itself")
 	}
 	symbol := "dlpackgen_go_" + r.Name
 	for _, v := range r.Vars {

@@ -43,7 +43,7 @@ func (r *reader) checkDefault(l line, p *Param) {
 	case v.Kind == notation.Bare:
 		problem, hint = v.Text+" is not a value", defaultHint(p)
 		if p.Kind == Str {
-			hint = `write a text in quotes, as in = "` + v.Text + `"`
+			hint = `write a string in quotes, as in = "` + v.Text + `"`
 		}
 	default:
 		problem, hint = mismatch(p, v), defaultHint(p)
@@ -70,7 +70,7 @@ func defaultHint(p *Param) string {
 	case Bool:
 		return "write = True or = False"
 	case Str:
-		return `write a text in quotes, as in = "mean"`
+		return `write a string in quotes, as in = "mean"`
 	case Float:
 		return "write a number, as in = 0.5"
 	case Int:

@@ -127,7 +127,7 @@ func (r *reader) rest() {
 func (r *reader) gil(n *yaml.Node) {
 	r.HoldsGIL = true
 	if n.Kind != yaml.Scalar || n.Value != "held" {
-		n.Errorf("unknown-value", "leave gil out where the module releases it", "gil must be held")
+		n.Errorf("unknown-value", "omit gil for a module that releases it", "gil must be held")
 	}
 }
 
@@ -135,7 +135,7 @@ func (r *reader) batch(n *yaml.Node) {
 	r.NoBatch = true
 	switch {
 	case n.Kind != yaml.Scalar || n.Value != "none" && !isTrap(n):
-		n.Errorf("unknown-value", "leave batch out where ... gives the batched form", "batch must be none")
+		n.Errorf("unknown-value", "omit batch if ... describes the batched form", "batch must be none")
 	case isTrap(n):
 		n.Errorf("unquoted", "write batch: none", "other YAML parsers read %q as false or true", n.Value)
 	}

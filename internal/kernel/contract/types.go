@@ -278,7 +278,7 @@ func (r *reader) words(l line, p *Param) {
 		word(w, p)
 	}
 	if p.Copied && p.Writes() {
-		l.at.Errorf("invalid-word", "write strided, or leave copied out", "%s is written, which a copy would lose",
+		l.at.Errorf("invalid-word", "write strided, or remove copied", "%s is written, which a copy would lose",
 			p.Name)
 	}
 }

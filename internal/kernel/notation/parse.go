@@ -375,7 +375,7 @@ func (p *parser) value() Value {
 		p.fail(t.at, "append ? to the type and write = None", "a list has no default except None")
 	default:
 		p.fail(t.at, `as in = 1, = 0.5, = True, = None or = "mean"`,
-			"expected a value: a number, a text in quotes, True, False or None; got %s", show(t))
+			"expected a value: a number, a string in quotes, True, False or None; got %s", show(t))
 	}
 	return v
 }
