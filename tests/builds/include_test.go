@@ -9,7 +9,8 @@ import (
 )
 
 // anotherCameFirst is the compiler's error about another dlpack.h before the generated one.
-const anotherCameFirst = "another <dlpack/dlpack.h> than that of DLPack 1.3 comes first in the include path"
+const anotherCameFirst = "the first <dlpack/dlpack.h> in the include path, or included before, is not that of " +
+	"DLPack 1.3"
 
 // older is a folder with the dlpack.h of an older release, like a distribution's.
 func (p *project) older(t *testing.T) {
