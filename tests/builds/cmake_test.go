@@ -125,7 +125,7 @@ func TestErrorsOfCMake(t *testing.T) {
 		"dlpackgen_generate(headers)":                                          "dlpackgen_generate(TARGET name",
 		"dlpackgen_generate(TARGET headers CONFIG)":                            "dlpackgen_generate(TARGET name",
 		"dlpackgen_generate(TARGET headers CONFIG none.yaml)":                  "none.yaml",
-		"dlpackgen_generate(TARGET headers NO_CONFIG ONLY c DLPACK 7.0)":       `no DLPack "7.0"`,
+		"dlpackgen_generate(TARGET headers NO_CONFIG ONLY c DLPACK 7.0)":       `no DLPack release "7.0"`,
 		"dlpackgen_generate(TARGET headers CONFIG ../dlpackgen.yaml ONLY cpp)": "[unknown-target]",
 	} {
 		p.replace(t, "ex/cmake/CMakeLists.txt", last, bad)
