@@ -70,7 +70,7 @@ func TestMisuseIsExplained(t *testing.T) {
 		"void f(const dlpackgen::TensorView& v) { *dlpackgen::array_of<const float, 1>(v)->data() = 1; }":           "assignment of read-only location",
 		"dlpackgen::ArrayView<float, 2> f(const dlpackgen::ArrayView<const float, 2>& a) { return a; }":             "could not convert",
 		"dlpackgen::FlatView<float> f(const dlpackgen::FlatView<const float>& a) { return a; }":                     "could not convert",
-		"auto f(const dlpackgen::Managed& m) { return m.writable_view(); }":                                         "the versioned struct says itself",
+		"auto f(const dlpackgen::Managed& m) { return m.writable_view(); }":                                         "the versioned struct has a flag for read-only memory",
 		"auto f(const DLTensor& t) { return dlpackgen::TensorView::from_raw(&t); }":                                 "no matching function",
 		"dlpackgen::Managed f(dlpackgen::Managed& m) { return m; }":                                                 "use of deleted function",
 		"auto f(dlpackgen::Managed m) { return dlpackgen::Managed(static_cast<dlpackgen::Managed&&>(m)).view(); }":  "use of deleted function",

@@ -29,14 +29,14 @@ from judge import Taken, taken
 # exception, or "taken", and the cases.
 DIFFERENCES = {
     "Negative strides": ("it has a negative stride", "negative strides?"),
-    "Types of elements": (
+    "Element types": (
         "no ATen equivalent|padded to bytes",
         "vectors of 4|packed|padded|float8_e3m4|float8_e4m3$|float8_e4m3b11fnuz|lanes|opaque|half of a byte",
     ),
     "Overlapping strides": ("taken", "zero strides|overlap"),
     "Conjugate and negative bits": ("taken", "^torch: (conjugate|negative|negative conjugate)"),
     "65 dimensions": ("taken", "^torch: (65|4000) dimensions"),
-    "Warnings of NumPy": ("taken", "^numpy: broadcast_arrays"),
+    "NumPy's warnings": ("taken", "^numpy: broadcast_arrays"),
     "Huge empty shapes": ("overflow", "an empty shape that torch cannot count"),
     "Devices": ("its device", "a device|OpenCL"),
 }
