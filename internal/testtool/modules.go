@@ -12,8 +12,8 @@ import (
 // answers caches what Pythons have printed, by their arguments.
 var answers sync.Map
 
-// ask runs a script with a Python, once for the same arguments, and returns what it prints.
-func ask(python, script string, args ...string) (string, error) {
+// Ask runs a script with a Python, once for the same arguments, and returns what it prints.
+func Ask(python, script string, args ...string) (string, error) {
 	arguments := append([]string{"-c", script}, args...)
 	answer, _ := answers.LoadOrStore(python+" "+strings.Join(arguments, " "), sync.OnceValues(func() (string, error) {
 		out, err := exec.Command(python, arguments...).Output()
@@ -27,7 +27,7 @@ const isThere = "import importlib.util as u, sys; sys.exit(not all(map(u.find_sp
 // Has reports whether a Python has modules. It does not import them, because that takes seconds for
 // some. An installed module that cannot be imported fails the test that needs it.
 func Has(python string, modules ...string) bool {
-	_, err := ask(python, isThere, modules...)
+	_, err := Ask(python, isThere, modules...)
 	return err == nil
 }
 
@@ -37,7 +37,7 @@ const whereIs = "import importlib.util as u, sys; print(u.find_spec(sys.argv[1])
 // and names what installs the package.
 func RequirePackage(t testing.TB, python, name, installation string) string {
 	t.Helper()
-	folder, err := ask(python, whereIs, name)
+	folder, err := Ask(python, whereIs, name)
 	if err != nil {
 		t.Skipf("needs %s: %s", name, installation)
 	}
@@ -47,7 +47,7 @@ func RequirePackage(t testing.TB, python, name, installation string) string {
 // RequireHeaders returns the folder of a Python's Python.h, or skips the test.
 func RequireHeaders(t testing.TB, python string) string {
 	t.Helper()
-	folder, err := ask(python, "import sysconfig; print(sysconfig.get_path('include'))")
+	folder, err := Ask(python, "import sysconfig; print(sysconfig.get_path('include'))")
 	if _, missing := os.Stat(filepath.Join(folder, "Python.h")); err != nil || missing != nil {
 		t.Skipf("needs Python.h for %s: apt-get install python3-dev", python)
 	}

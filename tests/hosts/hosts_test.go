@@ -102,12 +102,6 @@ func installed(t *testing.T, h *hosts.Host) (folder, version string) {
 	return filepath.Join(words[0], h.Source.Include), words[1]
 }
 
-// pythonHeaders returns the folder of Python's own headers, which NumPy's include.
-func pythonHeaders(t *testing.T) string {
-	t.Helper()
-	return testtool.RequireHeaders(t, testtool.RequirePython(t))
-}
-
 // module returns the folder of a Go module, in the version of the description.
 func module(t *testing.T, h *hosts.Host) (folder string) {
 	t.Helper()
@@ -170,7 +164,8 @@ func compiles(t *testing.T, include string, all ...*hosts.Host) (string, error) 
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "compare.cpp"), []byte(program.String()), 0o600))
 	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-Wall", "-Werror",
 		"-Wno-invalid-offsetof", "-Wno-unused-function", "-fno-access-control", "-DUSE_CUDA", "-I../../gen/c",
-		"-I../../templates/torchshim", "-I.", "-I"+dir, "-isystem", include, "-isystem", pythonHeaders(t),
+		"-I../../templates/torchshim", "-I.", "-I"+dir, "-isystem", include, "-isystem",
+		testtool.RequireHeaders(t, testtool.RequirePython(t)),
 		filepath.Join(dir, "compare.cpp")).CombinedOutput()
 	return string(out), err
 }

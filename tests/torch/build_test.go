@@ -54,22 +54,16 @@ func environment(t *testing.T) torches {
 	return torchOf(t, testtool.RequirePython(t))
 }
 
-// requested caches the information of each Python.
-var requested sync.Map
-
 // torchOf finds the torch of a Python, or skips the test.
 func torchOf(t *testing.T, python string) torches {
 	t.Helper()
 	if !testtool.Has(python, "torch") {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
-	query, _ := requested.LoadOrStore(python, sync.OnceValues(func() ([]byte, error) {
-		return exec.Command(python, "-c", askTorch).Output()
-	}))
-	out, err := query.(func() ([]byte, error))()
+	out, err := testtool.Ask(python, askTorch)
 	require.NoError(t, err)
 	found := torches{Python: python}
-	require.NoError(t, json.Unmarshal(out, &found))
+	require.NoError(t, json.Unmarshal([]byte(out), &found))
 	if _, err := os.Stat(filepath.Join(found.Include, "Python.h")); err != nil {
 		t.Skip("needs Python.h: apt-get install python3-dev")
 	}
