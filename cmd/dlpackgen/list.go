@@ -42,9 +42,9 @@ func (a *app) list() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "list versions|targets|types|devices|dtypes|callers|outputs|inputs",
 		Short: "List versions, targets, types, devices, dtypes, callers, outputs or inputs",
-		Long: "List one entry per line, with its name first.\nTypes, devices and dtypes are listed for one release, callers for " +
-			"one kernel of the config,\nand outputs and inputs for the whole config. Targets include your own ones in the " +
-			"config.",
+		Long: "List one entry per line, with its name first.\n" +
+			"Types, devices and dtypes are listed for one release, callers for one kernel of the config,\n" +
+			"and outputs and inputs for the whole config. Targets include your own ones in the config.",
 		Example: "  dlpackgen list versions\n" +
 			"  dlpackgen list devices --dlpack main --format json\n" +
 			"  dlpackgen list callers --kernel axpy",
