@@ -1,14 +1,14 @@
 #!/bin/sh
-# Runs the tests of callers with other versions of their hosts than those in .venv.
+# Runs the tests of callers with further versions of their hosts, besides those in .venv.
 #
-# usage: tools/hosts.sh [HOST-VERSION ...]      default: all that are listed below
+# usage: tools/hosts.sh [HOST-VERSION ...]      default: all versions below
 #
-# Each version is installed once into .cache/hosts, 1 to 2 GB for torch. Its other imports come from
-# .venv. torch 2.10 needs libraries of another CUDA version: tools/torches.sh installs it.
+# Each version is installed once into .cache/hosts, with 1 to 2 GB for torch. All other imports come
+# from .venv. torch 2.10 is not listed: tools/torches.sh installs it, with its older CUDA libraries.
 set -eu
 cd "$(dirname "$0")/.."
 
-# The first word is the installed package, the others are its dependencies.
+# Each line is a version, and the packages to install for it.
 versions="
 torch-2.11.0 torch==2.11.0 nvidia-curand==10.4.3.29
 torch-2.12.1 torch==2.12.1 nvidia-curand==10.4.3.29
@@ -34,7 +34,7 @@ if [ ! -x .venv/bin/python ]; then
 fi
 [ $# -gt 0 ] || set -- $(echo "$versions" | cut -d' ' -f1)
 
-# Installs a version, and prints its Python.
+# Installs a version, and prints the path of its Python.
 install() {
 	packages=$(echo "$versions" | sed -n "s/^$1 //p")
 	dir=$PWD/.cache/hosts/$1
@@ -72,7 +72,7 @@ for version in "$@"; do
 	esac
 done
 
-# Runs a test if there are versions for it.
+# Runs a test if versions of its host were selected.
 run() {
 	[ -z "$1" ] || go test -count=1 -v -timeout=0 -run "^$2\$" "./tests/$3"
 }

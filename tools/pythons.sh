@@ -4,10 +4,10 @@
 #
 # usage: tools/pythons.sh [VERSION ...]      default: 3.14 3.14-dbg 3.15 3.15-dbg 3.13t
 #
-# Nothing is installed into the system. The release and debug builds are packages of Debian's next
-# releases, unpacked into .cache/pythons and started by their own dynamic loader. The free-threaded
-# build (a version that ends in t) is compiled from Debian's source package, which takes minutes.
-# NumPy and torch are added to each build for which a wheel exists.
+# The script installs nothing into the system. The release and debug builds are packages of Debian's
+# next releases, unpacked into .cache/pythons and started by their own dynamic loader. The
+# free-threaded build (a version that ends in t) is compiled from Debian's source package, which
+# takes minutes. NumPy and torch are added to each build for which a wheel exists.
 set -eu
 cd "$(dirname "$0")/.."
 [ $# -gt 0 ] || set -- 3.14 3.14-dbg 3.15 3.15-dbg 3.13t
@@ -22,8 +22,7 @@ keyring=/usr/share/keyrings/debian-archive-keyring.gpg
 
 say() { echo "pythons: $*"; }
 
-# Runs apt with separate lists and settings, so that the system's packages do not change. The mirror
-# is the system's.
+# Writes separate package lists for apt, with the system's mirror.
 configure_apt() {
 	mirror=$(grep -rhoE 'https?://[^ ]+/debian/?( |$)' /etc/apt/sources.list /etc/apt/sources.list.d 2>/dev/null |
 		grep -v security | head -n 1 | tr -d ' ')
@@ -35,6 +34,7 @@ configure_apt() {
 	done >"$home/apt/sources.list"
 }
 
+# Runs apt-get with these lists and separate folders, so that the system's packages do not change.
 apt() {
 	command=$1
 	shift
@@ -43,7 +43,7 @@ apt() {
 		-o Dir::Cache="$home/apt/cache" -o APT::Sandbox::User=root "$command" "$@"
 }
 
-# The packages of one version. A debug build needs the release build's modules too.
+# Prints the packages of one version. A debug build also needs the modules of the release build.
 packages_of() {
 	base=${1%-dbg}
 	echo "python$base python$base-minimal libpython$base-stdlib libpython$base-minimal libpython$base-dev"
@@ -82,7 +82,7 @@ compile() {
 	)
 }
 
-# A program that starts a version with its own libraries.
+# Writes a script that starts a version with its own libraries.
 write_starter() {
 	version=$1
 	starter=$home/bin/python$version

@@ -1,10 +1,14 @@
 #!/bin/sh
-# Installs the dependencies of the tests that this machine lacks: Debian packages
-# (tests/packages.txt) if run by root, Python packages (tests/requirements.txt,
-# tests/requirements-frameworks.txt) into .venv, the suite's linter into .cache/bin, the crates of a
-# test, and drivers that need no GPU. tests/requirements-oneapi.txt, -tvm.txt, -legacytvm.txt,
-# -zig.txt, -docs.txt and -ci.txt are installed into .cache/oneapi, .cache/tvm and so on.
-# Unavailable parts are reported and omitted; the tests that need them are skipped with a reason.
+# Installs the dependencies of the tests that this machine lacks:
+#
+# - Debian packages (tests/packages.txt), if run by root
+# - Python packages (tests/requirements.txt, tests/requirements-frameworks.txt), into .venv
+# - the packages of tests/requirements-oneapi.txt, -tvm.txt, -legacytvm.txt, -zig.txt, -docs.txt and
+#   -ci.txt, into .cache/oneapi, .cache/tvm and so on
+# - the suite's linter, into .cache/bin
+# - the crates of a test, and drivers that run without a GPU
+#
+# An unavailable part is reported and omitted; the tests that need it are skipped with a reason.
 set -u
 cd "$(dirname "$0")/.." || exit 2
 
@@ -35,13 +39,13 @@ first_available() {
 			return
 		fi
 	done
-	say "no package $1 here" >&2
+	say "apt has no package $1" >&2
 }
 
 install_packages() {
 	missing=$(missing_packages)
 	if [ -z "$missing" ]; then
-		say "Debian packages: all there"
+		say "Debian packages: all installed"
 	elif [ "$(id -u)" -ne 0 ]; then
 		say "not root, so not installed:" $missing
 	else
@@ -68,7 +72,7 @@ find_python() {
 
 install_python() {
 	if cmp -s tests/requirements.txt .venv/installed.txt && .venv/bin/python -c 'import numpy' 2>/dev/null; then
-		say "Python packages: all there"
+		say "Python packages: all installed"
 		return
 	fi
 	python=$(find_python)
@@ -76,7 +80,7 @@ install_python() {
 		say "no Python 3.11 or newer with venv: tests that need Python skip"
 		return
 	fi
-	say "making .venv with $python:" $(sed 's/#.*//' tests/requirements.txt)
+	say "creating .venv with $python:" $(sed 's/#.*//' tests/requirements.txt)
 	rm -rf .venv
 	"$python" -m venv .venv &&
 		.venv/bin/python -m pip install --quiet --disable-pip-version-check --no-deps --only-binary :all: \
@@ -85,17 +89,17 @@ install_python() {
 		say "the Python packages could not be installed: tests that need them skip"
 }
 
-# The free space at .venv, in KiB.
+# Prints the free space at .venv, in KiB.
 free_space() {
 	df -Pk . | awk 'NR == 2 { print $4 }'
 }
 
-# 7 GB, and the same again during the installation.
+# Installs torch, jax and paddle: 7 GB, and as much again during the installation.
 install_frameworks() {
 	if [ ! -f .venv/installed.txt ]; then
-		return # there is no .venv to put them into, which was said
+		return # there is no .venv, which install_python has reported
 	elif cmp -s tests/requirements-frameworks.txt .venv/frameworks.txt; then
-		say "Python frameworks: all there"
+		say "Python frameworks: all installed"
 	elif [ "$(free_space)" -lt 16000000 ]; then
 		say "less than 16 GB free: tests that need torch, jax or paddle skip"
 	else
@@ -115,7 +119,7 @@ install_apart() {
 	if [ ! -x .venv/bin/python ] || cmp -s $file $dir/installed.txt; then
 		return
 	elif [ "$(uname -m)" != x86_64 ]; then
-		say "no x86-64: tests that need $2 skip"
+		say "not an x86-64 machine: tests that need $2 skip"
 	elif [ "$(free_space)" -lt "$3" ]; then
 		say "less than $(($3 / 1000000)) GB free: tests that need $2 skip"
 	else
@@ -129,11 +133,11 @@ install_apart() {
 	fi
 }
 
-# Takes a minute; the suite would install it otherwise.
+# Installs the linter, which takes a minute; otherwise, the suite would install it.
 install_linter() {
 	linter=$(sed -n 's/^const staticcheck = "\(.*\)"$/\1/p' tools/suite/steps.go 2>/dev/null)
 	if [ -n "$linter" ] && command -v go >/dev/null; then
-		GOBIN=$PWD/.cache/bin go install "$linter" || say "$linter could not be installed: it is left out"
+		GOBIN=$PWD/.cache/bin go install "$linter" || say "$linter could not be installed"
 	fi
 }
 
@@ -168,7 +172,7 @@ fetch_driver() {
 if command -v dpkg-query >/dev/null; then
 	install_packages
 else
-	say "not a Debian: packages are left to you (tests/packages.txt)"
+	say "not Debian: install the equivalents of tests/packages.txt yourself"
 fi
 install_python
 install_frameworks
@@ -179,7 +183,7 @@ fetch_driver pocl tests/devices/fetch-pocl.sh vendors/pocl.icd
 fetch_driver hip tests/devices/fetch-hip.sh whole
 fetch_driver libcuda tests/devices/fetch-libcuda.sh root/usr/lib/x86_64-linux-gnu/nvidia/current/libcuda.so.1
 fetch_driver levelzero tests/oneapi/fetch-level-zero.sh done
-# The versions of MKL and TBB differ from those of the frameworks.
+# Separate environments, because some versions (MKL, TBB) differ from those of the frameworks.
 install_apart oneapi "SYCL and dpnp" 8000000
 install_apart tvm TVM 2000000
 install_apart legacytvm "TVM 0.19" 1000000

@@ -1,12 +1,12 @@
 #!/bin/sh
-# Installs older versions of torch (tests/requirements-torch-*.txt) into .cache, once. It reads
-# their tensors with the module that the tests build for the version in .venv, and with
-# dlpackgen_torch built for each version. It also runs the operators through the C shim.
+# Tests older versions of torch (tests/requirements-torch-*.txt), each installed into .cache once.
+# The tests read their tensors with the module that is built for the version in .venv, and with
+# dlpackgen_torch built for each version. They also run the operators through the C shim.
 set -eu
 cd "$(dirname "$0")/.."
 
 if [ ! -x .venv/bin/python ]; then
-	echo "torches: no .venv: make setup" >&2
+	echo "torches: .venv is missing: run make setup" >&2
 	exit 1
 fi
 pythons=""

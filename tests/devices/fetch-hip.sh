@@ -1,11 +1,12 @@
 #!/bin/sh
-# Unpacks AMD's HIP runtime, twice: version 5 of Debian 12, and version 6 of a newer
-# suite with the libraries that it needs (80 MB in all), each with its headers, without
-# root and without touching the system's apt configuration. Neither needs a GPU to say
-# that there is none. usage: fetch-hip.sh DIR
+# Unpacks two versions of AMD's HIP runtime with their headers (80 MB in all): version 5 of Debian
+# 12, and version 6 of a newer suite with the libraries that it needs. This requires no root, and
+# does not change the system's apt configuration. Without a GPU, both report that there is none.
+#
+# usage: fetch-hip.sh DIR
 set -eu
 dir=${1:?usage: fetch-hip.sh DIR}
-# The mirror that this machine already uses.
+# The mirror of this machine's apt configuration.
 mirror=$(apt-get indextargets --format '$(SITE)' | grep -E '/debian/?$' | sort -u | head -n 1)
 [ -n "$mirror" ] || { echo "no Debian mirror is configured; run apt-get update first" >&2; exit 1; }
 
@@ -17,7 +18,7 @@ unpack() {
 	options="-oDir::Etc::sourcelist=$at/apt/suite.list -oDir::Etc::sourceparts=- -oDir::State::Lists=$at/apt/lists
 		-oDir::Cache=$at/apt/cache -oAPT::Architecture=amd64 -oAcquire::Check-Valid-Until=false"
 	shift 2
-	# shellcheck disable=SC2086 # the options are words
+	# shellcheck disable=SC2086 # options, to be split
 	apt-get $options -q update
 	# shellcheck disable=SC2086
 	(cd "$at/debs" && apt-get $options -q download "$@")

@@ -1,18 +1,20 @@
 #!/bin/sh
-# Unpacks NVIDIA's real libcuda.so.1 (3 MB, Debian's package of section non-free) into
-# a folder, without root and without touching the system's apt configuration. It runs
-# where there is no GPU: it then says so. usage: fetch-libcuda.sh DIR
+# Unpacks NVIDIA's libcuda.so.1 (3 MB, from Debian's section non-free) into a folder. This requires
+# no root, and does not change the system's apt configuration. Without a GPU, the library reports
+# that there is none.
+#
+# usage: fetch-libcuda.sh DIR
 set -eu
 dir=${1:?usage: fetch-libcuda.sh DIR}
 mkdir -p "$dir/apt/lists/partial" "$dir/apt/cache/archives/partial" "$dir/debs"
-# The mirror that this machine already uses.
+# The mirror of this machine's apt configuration.
 mirror=$(apt-get indextargets --format '$(SITE)' | grep -E '/debian/?$' | sort -u | head -n 1)
 [ -n "$mirror" ] || { echo "no Debian mirror is configured; run apt-get update first" >&2; exit 1; }
 keys=/usr/share/keyrings/debian-archive-keyring.gpg
 echo "deb [signed-by=$keys] $mirror bookworm non-free" >"$dir/apt/suite.list"
 options="-oDir::Etc::sourcelist=$dir/apt/suite.list -oDir::Etc::sourceparts=- -oDir::State::Lists=$dir/apt/lists
 	-oDir::Cache=$dir/apt/cache -oAPT::Architecture=amd64 -oAcquire::Check-Valid-Until=false"
-# shellcheck disable=SC2086 # the options are words
+# shellcheck disable=SC2086 # options, to be split
 apt-get $options -q update
 # shellcheck disable=SC2086
 (cd "$dir/debs" && apt-get $options -q download libcuda1)

@@ -1,16 +1,19 @@
 #!/bin/sh
-# Everything that needs a GPU of NVIDIA, in one go: prints a record, and ends with 1
-# when something failed. It needs python3 and, for what it builds there, gcc and g++; torch,
-# cupy, jax and tvm-ffi are used where that Python has them. usage: run.sh [BIN]
-# BIN holds what is built where there is a compiler: make it with `run.sh --build BIN`.
-# What cannot be built is missing there, and its checks are skipped by name. docs/gpu.md
-# says more.
+# Runs all checks that need an NVIDIA GPU, prints a record, and exits with 1 if a check failed. It
+# needs python3, and uses torch, cupy, jax and tvm-ffi if that Python has them. docs/gpu.md
+# describes the checks.
+#
+# usage: run.sh [BIN]
+#
+# Without BIN, it builds its programs first, which needs gcc and g++. For a machine without a
+# compiler, build them elsewhere into the folder BIN: `run.sh --build BIN`. A program that could not
+# be built is reported, and its checks are skipped by name.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 root=$(cd "$here/../.." && pwd)
 python=${PYTHON:-python3}
 
-# Builds a program or a library, or reports that it is missing.
+# Runs a command that builds the named program or library, or reports that it was not built.
 try() {
 	what=$1
 	shift
@@ -18,7 +21,7 @@ try() {
 	rm -f "$bin/said"
 }
 
-# The modules with the stable ABI work with Python 3.11 and newer.
+# Builds modules with the stable ABI, for Python 3.11 and newer.
 build_modules() {
 	headers=$("$python" -c 'import sysconfig; print(sysconfig.get_path("include"))')
 	for name in checked untrusted; do
@@ -30,7 +33,7 @@ build_modules() {
 	try nop_ffi.so gcc -std=gnu11 -O2 -shared -fPIC -o "$bin/nop_ffi.so" "$root/bench/testdata/python/nop_ffi.c"
 }
 
-# Described kernels, for a machine without Go: nvcc compiles them there.
+# Generates the described kernels, because the other machine may lack Go. nvcc compiles them there.
 generate_kernels() {
 	command -v go >/dev/null || { echo "not built: kernels: no go" && return; }
 	mkdir -p "$bin/kernels"
