@@ -10,7 +10,7 @@ import (
 // Files contains all sources, with a folder for each target:
 //
 //   - c: dlpack.h and the headers beside it;
-//   - go: the run time of the Go bindings. The build term "ignore" keeps its Go and C files
+//   - go: the run time of the Go bindings. The build constraint "ignore" keeps its Go and C files
 //     out of every build of this repository, and their imports from go mod tidy;
 //   - python: the base of extension modules for Python, in C;
 //   - kernels: the kernels of a config, their checks and calls in C;
@@ -19,15 +19,15 @@ import (
 //   - tvmffi: the kernels of a config as functions of tvm-ffi, in C and Python;
 //   - torchshim: the kernels of a config as operators of PyTorch, in plain C, and their Python;
 //   - device: the backends for devices: one interface in C, its implementations, templates for
-//     the parts that depend on a backend's description, and a package of Go;
+//     the parts that depend on a backend's description, and a Go package;
 //   - onnxruntime: the kernels of a config as custom operators of ONNX Runtime, in C;
 //   - ufunc: the kernels of a config as generalized ufuncs of NumPy, in C and Python;
-//   - hosts: the used parts of the hosts' ABIs, in C;
+//   - hosts: the parts of the hosts' ABIs that callers use, in C;
 //   - project: the starter files of a project of kernels for Python;
 //   - jax: the kernels of a config as handlers of XLA, and the functions of JAX that call them;
 //   - paddle: the kernels of a config as functions of PaddlePaddle, in Python, and checks in C;
 //   - traced: the common part of callers for tracing hosts: checks of shapes and dtypes in Python;
-//   - shm: memory of the host shared between processes: C, a package of Go, a module for Python.
+//   - shm: memory of the host shared between processes: C, a Go package, a Python module.
 //
 //go:embed */[A-Za-z]* torch/__init__.py
 var Files embed.FS

@@ -146,7 +146,7 @@ typedef struct dlpackgen_allocation {
 /* The table. It is never freed and never changes. */
 typedef struct dlpackgen_backend {
   size_t size;          /* sizeof(dlpackgen_backend) in the backend */
-  uint32_t abi_version; /* DLPACKGEN_BACKEND_ABI_VERSION; read nothing else of a table with another one */
+  uint32_t abi_version; /* DLPACKGEN_BACKEND_ABI_VERSION; if it differs, read nothing else of the table */
   int32_t device_type;  /* the device type whose ids are ordinals */
   const char* name;     /* "cuda" */
 
@@ -161,11 +161,11 @@ typedef struct dlpackgen_backend {
    * of empty tensors. Creates no context on any device. */
   int (*pointer_attributes)(const void* pointer, dlpackgen_pointer_attributes* info, dlpackgen_backend_error* error);
 
-  /* Allocates an uninitialized compact tensor, whose data is NULL if it has no elements. The tensor
-   * may be used at once on the stream of the allocation. The caller owns it. The deleter may be
-   * called on any thread, at exit, in a child of fork, and while the GPU still uses the memory on
-   * the stream of the allocation or on streams passed to keep_until. The stream of the allocation
-   * must exist until then, unless it was passed to keep_until. */
+  /* Allocates an uninitialized C-contiguous tensor, whose data is NULL if it has no elements.
+   * The tensor may be used at once on the stream of the allocation. The caller owns it. The
+   * deleter may be called on any thread, at exit, in a child of fork, and while the GPU still
+   * uses the memory on the stream of the allocation or on streams passed to keep_until. The
+   * stream of the allocation must exist until then, unless it was passed to keep_until. */
   int (*allocate)(const dlpackgen_allocation* allocation, DLManagedTensorVersioned** tensor,
                   dlpackgen_backend_error* error);
 
@@ -190,11 +190,11 @@ typedef struct dlpackgen_backend {
    * allocation, the deleter does not use that stream, which may then be destroyed earlier. */
   int (*keep_until)(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream, dlpackgen_backend_error* error);
 
-  /* Copies all elements. Both tensors must be compact, with the same shape and dtype, and at least
-   * one must be on a device. A DLTensor has no flags, so elements narrower than a byte count as
-   * packed: pass padded ones as {kDLUInt, 8, bytes of an element}. The function returns when the
-   * copy is queued or, if one tensor is host memory that the driver does not know, when the copy is
-   * done. */
+  /* Copies all elements. Both tensors must be C-contiguous, with the same shape and dtype, and
+   * at least one must be on a device. A DLTensor has no flags, so elements narrower than a byte
+   * count as packed: pass padded ones as {kDLUInt, 8, bytes of an element}. The function returns
+   * when the copy is queued or, if one tensor is host memory that the driver does not know, when
+   * the copy is done. */
   int (*copy)(const DLTensor* to, const DLTensor* from, const dlpackgen_stream* stream, dlpackgen_backend_error* error);
 
   /* Waits until the work on a stream is done. */

@@ -41,7 +41,7 @@ class backend {
  public:
   explicit backend(const dlpackgen_backend* table) : table_(table) {
     if (!table || table->abi_version != DLPACKGEN_BACKEND_ABI_VERSION || table->size < sizeof(dlpackgen_backend))
-      throw std::invalid_argument("the backend's table has another version than dlpackgen_backend.hpp");
+      throw std::invalid_argument("the backend's table and dlpackgen_backend.hpp have different versions");
   }
 
   const char* name() const noexcept { return table_->name; }
@@ -76,7 +76,7 @@ class backend {
     return out;
   }
 
-  // Allocates an uninitialized compact tensor; `handle` is the stream that uses it first.
+  // Allocates an uninitialized C-contiguous tensor; `handle` is the stream that uses it first.
   tensor allocate(DLDevice device, DLDataType dtype, const std::vector<int64_t>& shape, void* handle = nullptr,
                   uint64_t flags = 0) const {
     const auto ndim = static_cast<int32_t>(shape.size());

@@ -95,7 +95,7 @@ struct driver {
   driver_result(DRIVER_CALL* list_create)(driver_context context, driver_device device, const driver_list_desc* desc,
                                           driver_list* list);
   driver_result(DRIVER_CALL* list_destroy)(driver_list list);
-  driver_result(DRIVER_CALL* list_finish)(driver_list list, uint64_t timeout);
+  driver_result(DRIVER_CALL* list_synchronize)(driver_list list, uint64_t timeout);
   driver_result(DRIVER_CALL* list_device)(driver_list list, driver_device* device);
   driver_result(DRIVER_CALL* list_context)(driver_list list, driver_context* context);
   driver_result(DRIVER_CALL* list_immediate)(driver_list list, uint8_t* immediate);
@@ -109,7 +109,7 @@ struct driver {
   driver_result(DRIVER_CALL* event_create)(driver_pool pool, const driver_event_desc* desc, driver_event* event);
   driver_result(DRIVER_CALL* event_destroy)(driver_event event);
   driver_result(DRIVER_CALL* event_status)(driver_event event);
-  driver_result(DRIVER_CALL* event_finish)(driver_event event, uint64_t timeout);
+  driver_result(DRIVER_CALL* event_synchronize)(driver_event event, uint64_t timeout);
   driver_result(DRIVER_CALL* event_reset)(driver_event event);
 };
 
@@ -142,7 +142,8 @@ static const struct driver_function {
     {"zeMemGetAddressRange", "zeMemGetAddressRange", 65536, 0, offsetof(struct driver, memory_range)},
     {"zeCommandListCreateImmediate", "zeCommandListCreateImmediate", 65536, 0, offsetof(struct driver, list_create)},
     {"zeCommandListDestroy", "zeCommandListDestroy", 65536, 0, offsetof(struct driver, list_destroy)},
-    {"zeCommandListHostSynchronize", "zeCommandListHostSynchronize", 65542, 0, offsetof(struct driver, list_finish)},
+    {"zeCommandListHostSynchronize", "zeCommandListHostSynchronize", 65542, 0,
+     offsetof(struct driver, list_synchronize)},
     {"zeCommandListGetDeviceHandle", "zeCommandListGetDeviceHandle", 65545, 0, offsetof(struct driver, list_device)},
     {"zeCommandListGetContextHandle", "zeCommandListGetContextHandle", 65545, 0, offsetof(struct driver, list_context)},
     {"zeCommandListIsImmediate", "zeCommandListIsImmediate", 65545, 0, offsetof(struct driver, list_immediate)},
@@ -154,7 +155,7 @@ static const struct driver_function {
     {"zeEventCreate", "zeEventCreate", 65536, 0, offsetof(struct driver, event_create)},
     {"zeEventDestroy", "zeEventDestroy", 65536, 0, offsetof(struct driver, event_destroy)},
     {"zeEventQueryStatus", "zeEventQueryStatus", 65536, 0, offsetof(struct driver, event_status)},
-    {"zeEventHostSynchronize", "zeEventHostSynchronize", 65536, 0, offsetof(struct driver, event_finish)},
+    {"zeEventHostSynchronize", "zeEventHostSynchronize", 65536, 0, offsetof(struct driver, event_synchronize)},
     {"zeEventHostReset", "zeEventHostReset", 65536, 0, offsetof(struct driver, event_reset)},
 };
 
@@ -266,8 +267,9 @@ static void device_add(dlpackgen_backend_error* error, const char* text) {
 
 static inline int device_forked(const char* title, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_FORKED,
-                     "%s was started before this process was forked, and works only in the parent; %s", title,
-                     "start processes with spawn, or before the first use of a device");
+                     "%s was started before this process was forked, and works only in the parent; "
+                     "start processes with spawn, or before the first use of a device",
+                     title);
 }
 
 static inline int device_ended(const char* title, dlpackgen_backend_error* error) {
@@ -308,7 +310,7 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
 #error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
 #elif DLPACK_MAJOR_VERSION != 1
-#error "this file needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#error "this file needs DLPack 1; the <dlpack/dlpack.h> that was included first has a different major version"
 #endif
 
 #include "dlpack.h"
@@ -882,7 +884,7 @@ DLPACKGEN_CONSTEXPR int32_t dlpackgen_next_step_(const DLTensor* tensor, int32_t
  * uses. The result is 0 for an empty tensor. The extents must not be negative.
  */
 DLPACKGEN_CONSTEXPR int dlpackgen_may_overlap(const DLTensor* tensor) {
-  const uint64_t most = DLPACKGEN_RULES_CAST(uint64_t, -1); /* what lies on both sides fits in 64 bits */
+  const uint64_t most = DLPACKGEN_RULES_CAST(uint64_t, -1); /* both distances together fit in 64 bits */
   uint64_t covered = 0;
   int64_t count = 0;
   int32_t i = -1;
@@ -1072,9 +1074,7 @@ static int device_bad_shape(const char* what, dlpackgen_error_code rule, const d
                        (int)mismatch->dimension, (long long)mismatch->got);
   if (rule == DLPACKGEN_ERROR_TOO_LARGE)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                       "%s: the shape has more elements than 64 bits can "
-                       "count",
-                       what);
+                       "%s: the shape has more elements than 64 bits can count", what);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
                      "%s: %d dimensions%s; expected 0 to %d, with their extents", what, (int)mismatch->got,
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
@@ -1111,7 +1111,8 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
 
 /* Checks and initialization that all backends with allocations share. */
 
-/* Fills a tensor except its data from a request; it has space for shape and strides. */
+/* Fills a tensor, except its data, as the allocation requests. The tensor has space for shape and
+ * strides. */
 static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
                             void (*deleter)(DLManagedTensorVersioned*)) {
   if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
@@ -1166,10 +1167,10 @@ static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTen
                                      dlpackgen_backend_error* error) {
   if (r && tensor) return DEVICE_CHECK_GROWABLE("allocate", dlpackgen_allocation, r, flags, error);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL instead of the %s",
-                     r ? "tensor" : "request");
+                     r ? "tensor" : "allocation");
 }
 
-/* Checks the extents and the dtype of a request, and returns the size in bytes. */
+/* Checks the extents and the dtype of an allocation, and returns its size in bytes. */
 static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
   uint64_t count = 0;
   const int code = device_elements("allocate", r->ndim, r->shape, &count, error);
@@ -1199,7 +1200,7 @@ static inline int device_check_pointer(const void* pointer, const dlpackgen_poin
                                        dlpackgen_backend_error* error) {
   if (pointer && info) return device_check_attributes("pointer_attributes", info, error);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL instead of the %s",
-                     pointer ? "answer" : "address; the device of an empty tensor is the declared one");
+                     pointer ? "attributes" : "address; the device of an empty tensor is the declared one");
 }
 
 static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
@@ -1227,8 +1228,7 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
                        to->data ? "source" : "destination");
   if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))
     return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT,
-                       "copy: the %s is not compact; make it compact "
-                       "first",
+                       "copy: the %s is not C-contiguous; make a contiguous copy first",
                        dlpackgen_is_contiguous(to) ? "source" : "destination");
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1264,9 +1264,10 @@ static int usm_query_device_memory(const void* pointer, dlpackgen_pointer_attrib
 static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int all_kinds,
                           dlpackgen_backend_error* error) {
   if (all_kinds || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_HOST_MEMORY, "%s %p is %s, but only device memory is accepted here; %s",
-                     what, pointer, memory->kind == USM_HOST ? "the host's" : "shared with the host",
-                     "allocate device memory, or use the table that accepts every kind");
+  return device_fail(error, DLPACKGEN_BACKEND_HOST_MEMORY,
+                     "%s %p is %s, but only device memory is accepted here; "
+                     "allocate device memory, or use the table that accepts every kind",
+                     what, pointer, memory->kind == USM_HOST ? "the host's" : "shared with the host");
 }
 
 static void usm_return_attributes(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
@@ -1302,9 +1303,10 @@ static int usm_pointer_attributes_all(const void* pointer, dlpackgen_pointer_att
 static int usm_check_declared(const char* what, const void* start, DLDevice declared, const struct usm_memory* memory,
                               dlpackgen_backend_error* error) {
   if (memory->kind == USM_UNKNOWN)
-    return device_fail(error, USM_UNKNOWN_CODE, "%s: %p is not memory under the default context of a platform; %s",
-                       what, start,
-                       "it was freed, or allocated under another context: allocate it under the default one");
+    return device_fail(error, USM_UNKNOWN_CODE,
+                       "%s: %p is not memory under the default context of a platform; "
+                       "it was freed, or allocated under another context: allocate it under the default one",
+                       what, start);
   if (memory->ordinal < 0 || memory->id == declared.device_id) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
                      "%s declares device %d, but the memory %p is of device %d in the order of SYCL", what,
@@ -1759,9 +1761,9 @@ static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_str
     sycl::queue &waits = queue_of(*consumer), &works = queue_of(*producer);
     if (recorded(waits) != recorded(works))
       return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
-                         "stream_wait: the %s queue is recorded into a graph and the other is not; %s",
-                         recorded(waits) ? "consumer's" : "producer's",
-                         "order them in the graph, and pass -1 as the stream");
+                         "stream_wait: the %s queue is recorded into a graph and the other is not; "
+                         "order them in the graph, and pass -1 as the stream",
+                         recorded(waits) ? "consumer's" : "producer's");
     if (waits == works) {
       if (!waits.is_in_order()) mark(waits);
       return DLPACKGEN_BACKEND_OK;
@@ -1772,7 +1774,7 @@ static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_str
   });
 }
 
-static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+static int usm_stream_synchronize(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   int code = usm_ready(error);
   if (!code) code = usm_check_ordered("stream_synchronize", stream, error);
   if (code) return code;
@@ -1794,7 +1796,7 @@ namespace {
 
 constexpr size_t alignment = 256;
 
-// A tensor of the backend. It shares ownership of its request's queue, and has the events of
+// A tensor of the backend. It shares ownership of its allocation's queue, and has the events of
 // keep_until.
 struct sycl_block {
   DLManagedTensorVersioned tensor{};
@@ -1871,8 +1873,8 @@ void delete_tensor(DLManagedTensorVersioned* tensor) {
   (void)release(block_of(tensor), nullptr);
 }
 
-// Checks the request, and the stream that uses the memory first.
-int check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
+// Checks the allocation, and the stream that uses the memory first.
+int check_allocation(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if (static_cast<int>(r->device.device_type) != BACKEND_device)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_ALLOCATE_TYPE,
                        static_cast<int>(r->device.device_type), BACKEND_TITLE, BACKEND_device);
@@ -1920,7 +1922,7 @@ static int usm_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** t
   size_t bytes = 0;
   int code = usm_ready(error);
   if (!code) code = device_check_alloc(r, tensor, error);
-  if (!code) code = check_request(r, error);
+  if (!code) code = check_allocation(r, error);
   if (!code) code = device_check_size(r, &bytes, error);
   if (code) return code;
   retry();
@@ -2001,9 +2003,8 @@ static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int 
   if ((int)t->device.device_type == BACKEND_device) code = usm_check_owner(what, t, all_kinds, &side->memory, error);
   else if (t->device.device_type != kDLCPU)
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
-                       "%s declares device type %d; %s copies between %d "
-                       "and %d",
-                       what, (int)t->device.device_type, BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
+                       "%s declares device type %d; %s copies between %d and %d", what, (int)t->device.device_type,
+                       BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
   else code = usm_query_memory(what, side->start, 0, &side->memory, error);
   if (code) return code;
   const struct usm_memory* m = &side->memory;
@@ -2116,7 +2117,7 @@ static int usm_move(const struct usm_side* to, const struct usm_side* from, size
    usm_stream_wait,               \
    usm_keep_until,                \
    copies,                        \
-   usm_finish}
+   usm_stream_synchronize}
 
 static const dlpackgen_backend usm_device_only = USM_TABLE(usm_pointer_attributes, usm_copy);
 static const dlpackgen_backend usm_all_kinds = USM_TABLE(usm_pointer_attributes_all, usm_copy_all);

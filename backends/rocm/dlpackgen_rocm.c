@@ -101,7 +101,7 @@ struct driver {
                                         driver_stream stream);
   driver_result(DRIVER_CALL* stream_create)(driver_stream* stream, unsigned int flags);
   driver_result(DRIVER_CALL* stream_destroy)(driver_stream stream);
-  driver_result(DRIVER_CALL* stream_finish)(driver_stream stream);
+  driver_result(DRIVER_CALL* stream_synchronize)(driver_stream stream);
   driver_result(DRIVER_CALL* stream_wait)(driver_stream stream, driver_event event, unsigned int flags);
   driver_result(DRIVER_CALL* stream_capture)(driver_stream stream, unsigned int* status);
   driver_result(DRIVER_CALL* stream_capture_id)(driver_stream stream, unsigned int* status, driver_capture_id* id);
@@ -156,7 +156,7 @@ static const struct driver_function {
     {"hipMemcpyPeerAsync", "hipMemcpyPeerAsync", 40200000, 0, offsetof(struct driver, copy_peer)},
     {"hipStreamCreateWithFlags", "hipStreamCreateWithFlags", 40200000, 0, offsetof(struct driver, stream_create)},
     {"hipStreamDestroy", "hipStreamDestroy", 40200000, 0, offsetof(struct driver, stream_destroy)},
-    {"hipStreamSynchronize", "hipStreamSynchronize", 40200000, 0, offsetof(struct driver, stream_finish)},
+    {"hipStreamSynchronize", "hipStreamSynchronize", 40200000, 0, offsetof(struct driver, stream_synchronize)},
     {"hipStreamWaitEvent", "hipStreamWaitEvent", 40200000, 0, offsetof(struct driver, stream_wait)},
     {"hipStreamIsCapturing", "hipStreamIsCapturing", 40300000, 0, offsetof(struct driver, stream_capture)},
     {"hipStreamGetCaptureInfo", "hipStreamGetCaptureInfo", 40500000, 0, offsetof(struct driver, stream_capture_id)},
@@ -283,8 +283,9 @@ static void device_add(dlpackgen_backend_error* error, const char* text) {
 
 static inline int device_forked(const char* title, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_FORKED,
-                     "%s was started before this process was forked, and works only in the parent; %s", title,
-                     "start processes with spawn, or before the first use of a device");
+                     "%s was started before this process was forked, and works only in the parent; "
+                     "start processes with spawn, or before the first use of a device",
+                     title);
 }
 
 static inline int device_ended(const char* title, dlpackgen_backend_error* error) {
@@ -325,7 +326,7 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
 #error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
 #elif DLPACK_MAJOR_VERSION != 1
-#error "this file needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#error "this file needs DLPack 1; the <dlpack/dlpack.h> that was included first has a different major version"
 #endif
 
 #include "dlpack.h"
@@ -899,7 +900,7 @@ DLPACKGEN_CONSTEXPR int32_t dlpackgen_next_step_(const DLTensor* tensor, int32_t
  * uses. The result is 0 for an empty tensor. The extents must not be negative.
  */
 DLPACKGEN_CONSTEXPR int dlpackgen_may_overlap(const DLTensor* tensor) {
-  const uint64_t most = DLPACKGEN_RULES_CAST(uint64_t, -1); /* what lies on both sides fits in 64 bits */
+  const uint64_t most = DLPACKGEN_RULES_CAST(uint64_t, -1); /* both distances together fit in 64 bits */
   uint64_t covered = 0;
   int64_t count = 0;
   int32_t i = -1;
@@ -1089,9 +1090,7 @@ static int device_bad_shape(const char* what, dlpackgen_error_code rule, const d
                        (int)mismatch->dimension, (long long)mismatch->got);
   if (rule == DLPACKGEN_ERROR_TOO_LARGE)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                       "%s: the shape has more elements than 64 bits can "
-                       "count",
-                       what);
+                       "%s: the shape has more elements than 64 bits can count", what);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
                      "%s: %d dimensions%s; expected 0 to %d, with their extents", what, (int)mismatch->got,
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
@@ -1128,7 +1127,8 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
 
 /* Checks and initialization that all backends with allocations share. */
 
-/* Fills a tensor except its data from a request; it has space for shape and strides. */
+/* Fills a tensor, except its data, as the allocation requests. The tensor has space for shape and
+ * strides. */
 static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
                             void (*deleter)(DLManagedTensorVersioned*)) {
   if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
@@ -1183,10 +1183,10 @@ static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTen
                                      dlpackgen_backend_error* error) {
   if (r && tensor) return DEVICE_CHECK_GROWABLE("allocate", dlpackgen_allocation, r, flags, error);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL instead of the %s",
-                     r ? "tensor" : "request");
+                     r ? "tensor" : "allocation");
 }
 
-/* Checks the extents and the dtype of a request, and returns the size in bytes. */
+/* Checks the extents and the dtype of an allocation, and returns its size in bytes. */
 static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
   uint64_t count = 0;
   const int code = device_elements("allocate", r->ndim, r->shape, &count, error);
@@ -1216,7 +1216,7 @@ static inline int device_check_pointer(const void* pointer, const dlpackgen_poin
                                        dlpackgen_backend_error* error) {
   if (pointer && info) return device_check_attributes("pointer_attributes", info, error);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL instead of the %s",
-                     pointer ? "answer" : "address; the device of an empty tensor is the declared one");
+                     pointer ? "attributes" : "address; the device of an empty tensor is the declared one");
 }
 
 static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
@@ -1244,8 +1244,7 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
                        to->data ? "source" : "destination");
   if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))
     return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT,
-                       "copy: the %s is not compact; make it compact "
-                       "first",
+                       "copy: the %s is not C-contiguous; make a contiguous copy first",
                        dlpackgen_is_contiguous(to) ? "source" : "destination");
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1962,14 +1961,14 @@ static int streams_stream_wait(const dlpackgen_stream* consumer, const dlpackgen
   return code;
 }
 
-static int streams_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+static int streams_stream_synchronize(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   int pushed, code = streams_called(error);
   if (!code) code = streams_check_ordered("stream_synchronize", stream, error);
   if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
   if (code) return code;
   driver_stream handle = streams_handle(stream->handle);
   code = streams_check_no_capture("stream_synchronize", handle, DEVICE_TEXT_CAPTURED_SYNC, error);
-  const driver_result result = code ? 0 : streams.driver.stream_finish(handle);
+  const driver_result result = code ? 0 : streams.driver.stream_synchronize(handle);
   streams_leave(pushed);
   return result ? streams_fail(error, result, DEVICE_TEXT_STREAM, "stream_synchronize", stream->handle) : code;
 }
@@ -2084,7 +2083,7 @@ static int streams_copy_here(const struct streams_side* to, const struct streams
                                     "and memory that is not pinned would be read at each launch; pin it", error);
   if (code) return code;
   driver_result result = streams_queue_copy(to, from, bytes, stream);
-  if (!result && waits) result = streams.driver.stream_finish(stream);
+  if (!result && waits) result = streams.driver.stream_synchronize(stream);
   return result ? streams_fail(error, result, DEVICE_TEXT_COPY, (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
 }
 
@@ -2123,13 +2122,13 @@ struct streams_keep {
 
 enum streams_kind { STREAMS_EMPTY, STREAMS_POOL, STREAMS_PLAIN, STREAMS_HOST };
 
-/* A tensor of ours, in one piece of the host's memory with its extents. */
+/* A tensor of this backend and its extents, in one block of host memory. */
 struct streams_block {
   DLManagedTensorVersioned tensor;
   enum streams_kind kind;
   int32_t ordinal;     /* in whose context it is freed */
   int resets;          /* of that device, when the memory was allocated */
-  driver_stream first; /* of the request */
+  driver_stream first; /* of the allocation */
   atomic_flag busy;    /* guards keeps */
   struct streams_keep* keeps;
   struct streams_block* next; /* among those that are freed later */
@@ -2150,7 +2149,7 @@ static int streams_settle_event(const struct streams_block* block, driver_stream
   return code;
 }
 
-/* Waits for the stream of the request, unless keep_until named it. The per-thread default stream
+/* Waits for the stream of the allocation, unless keep_until named it. The per-thread default stream
  * may belong to another thread; the legacy default stream waits for all threads. Waiting for the
  * whole device is not permitted, because that invalidates a capture on any stream of the device
  * (docs/devices.md cites the vendor). */
@@ -2197,7 +2196,7 @@ static int streams_deallocate(struct streams_block* block, dlpackgen_backend_err
     case STREAMS_POOL: result = streams.driver.pool_free((driver_address)(uintptr_t)data, own); break;
     case STREAMS_PLAIN: result = streams.driver.memory_free((driver_address)(uintptr_t)data); break;
     case STREAMS_HOST:
-      result = streams.driver.stream_finish(own);
+      result = streams.driver.stream_synchronize(own);
       if (!result) result = streams.driver.host_free(data);
       break;
     case STREAMS_EMPTY: break;
@@ -2382,8 +2381,8 @@ static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
                 : DLPACKGEN_BACKEND_OK;
 }
 
-/* Checks the request. */
-static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
+/* Checks the allocation. */
+static int streams_check_allocation(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   const int type = (int)r->device.device_type;
   if (type == BACKEND_device) return streams_check_id("allocate", r->device.device_id, error);
   if (type < 0 || (type != BACKEND_host && type != BACKEND_managed))
@@ -2462,7 +2461,7 @@ static int streams_fill(const dlpackgen_allocation* r, struct streams_block* blo
                       (int)r->device.device_type, (int)block->ordinal);
 }
 
-/* Checks the stream of a request and fills the block. */
+/* Checks the stream of an allocation and fills the block. */
 static int streams_fill_entered(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes,
                                 dlpackgen_backend_error* error) {
   const dlpackgen_stream first = {r->stream, {(DLDeviceType)BACKEND_device, block->ordinal}, 0, 0};
@@ -2482,7 +2481,7 @@ static int streams_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned
   size_t bytes = 0;
   int code = streams_called(error);
   if (!code) code = device_check_alloc(r, tensor, error);
-  if (!code) code = streams_check_request(r, error);
+  if (!code) code = streams_check_allocation(r, error);
   if (!code) code = device_check_size(r, &bytes, error);
   if (code) return code;
   streams_retry();
@@ -2513,7 +2512,7 @@ const dlpackgen_backend* BACKEND_ENTRY(void) {
       streams_stream_wait,
       streams_keep_until,
       streams_copy,
-      streams_finish,
+      streams_stream_synchronize,
   };
   return &table;
 }

@@ -78,7 +78,7 @@ static int go_copy(uintptr_t to, uintptr_t from, stream s, answer *a) {
 	return TABLE->copy((const DLTensor *)to, (const DLTensor *)from, &on, &a->error);
 }
 
-static int go_finish(stream s, answer *a) {
+static int go_stream_synchronize(stream s, answer *a) {
 	const dlpackgen_stream on = go_handle(s);
 	return TABLE->stream_synchronize(&on, &a->error);
 }
@@ -202,5 +202,5 @@ func Copy(to, from TensorPointer, s Stream) error {
 // StreamSynchronize waits until the work of a stream is done.
 func StreamSynchronize(s Stream) error {
 	a := answers.Get().(*C.answer)
-	return failure(C.go_finish(cStream(s), a), a)
+	return failure(C.go_stream_synchronize(cStream(s), a), a)
 }

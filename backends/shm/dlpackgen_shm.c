@@ -93,8 +93,9 @@ static void device_add(dlpackgen_backend_error* error, const char* text) {
 
 static inline int device_forked(const char* title, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_FORKED,
-                     "%s was started before this process was forked, and works only in the parent; %s", title,
-                     "start processes with spawn, or before the first use of a device");
+                     "%s was started before this process was forked, and works only in the parent; "
+                     "start processes with spawn, or before the first use of a device",
+                     title);
 }
 
 static inline int device_ended(const char* title, dlpackgen_backend_error* error) {
@@ -135,7 +136,7 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
 #error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
 #elif DLPACK_MAJOR_VERSION != 1
-#error "this file needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#error "this file needs DLPack 1; the <dlpack/dlpack.h> that was included first has a different major version"
 #endif
 
 #include "dlpack.h"
@@ -709,7 +710,7 @@ DLPACKGEN_CONSTEXPR int32_t dlpackgen_next_step_(const DLTensor* tensor, int32_t
  * uses. The result is 0 for an empty tensor. The extents must not be negative.
  */
 DLPACKGEN_CONSTEXPR int dlpackgen_may_overlap(const DLTensor* tensor) {
-  const uint64_t most = DLPACKGEN_RULES_CAST(uint64_t, -1); /* what lies on both sides fits in 64 bits */
+  const uint64_t most = DLPACKGEN_RULES_CAST(uint64_t, -1); /* both distances together fit in 64 bits */
   uint64_t covered = 0;
   int64_t count = 0;
   int32_t i = -1;
@@ -899,9 +900,7 @@ static int device_bad_shape(const char* what, dlpackgen_error_code rule, const d
                        (int)mismatch->dimension, (long long)mismatch->got);
   if (rule == DLPACKGEN_ERROR_TOO_LARGE)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                       "%s: the shape has more elements than 64 bits can "
-                       "count",
-                       what);
+                       "%s: the shape has more elements than 64 bits can count", what);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
                      "%s: %d dimensions%s; expected 0 to %d, with their extents", what, (int)mismatch->got,
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);
@@ -938,7 +937,8 @@ static int device_bytes(const char* what, DLDataType dtype, uint64_t count, size
 
 /* Checks and initialization that all backends with allocations share. */
 
-/* Fills a tensor except its data from a request; it has space for shape and strides. */
+/* Fills a tensor, except its data, as the allocation requests. The tensor has space for shape and
+ * strides. */
 static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
                             void (*deleter)(DLManagedTensorVersioned*)) {
   if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
@@ -993,10 +993,10 @@ static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTen
                                      dlpackgen_backend_error* error) {
   if (r && tensor) return DEVICE_CHECK_GROWABLE("allocate", dlpackgen_allocation, r, flags, error);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL instead of the %s",
-                     r ? "tensor" : "request");
+                     r ? "tensor" : "allocation");
 }
 
-/* Checks the extents and the dtype of a request, and returns the size in bytes. */
+/* Checks the extents and the dtype of an allocation, and returns its size in bytes. */
 static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
   uint64_t count = 0;
   const int code = device_elements("allocate", r->ndim, r->shape, &count, error);
@@ -1026,7 +1026,7 @@ static inline int device_check_pointer(const void* pointer, const dlpackgen_poin
                                        dlpackgen_backend_error* error) {
   if (pointer && info) return device_check_attributes("pointer_attributes", info, error);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL instead of the %s",
-                     pointer ? "answer" : "address; the device of an empty tensor is the declared one");
+                     pointer ? "attributes" : "address; the device of an empty tensor is the declared one");
 }
 
 static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
@@ -1054,8 +1054,7 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
                        to->data ? "source" : "destination");
   if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))
     return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT,
-                       "copy: the %s is not compact; make it compact "
-                       "first",
+                       "copy: the %s is not C-contiguous; make a contiguous copy first",
                        dlpackgen_is_contiguous(to) ? "source" : "destination");
   return DLPACKGEN_BACKEND_OK;
 }
@@ -1070,8 +1069,8 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
 /* The offset of the elements in a memfd: after the header, on a separate page. */
 enum { SHM_DATA = 4096 };
 
-/* A tensor of ours, in one piece of private memory with its extents. No peer can
- * reach it. */
+/* A tensor of this backend and its extents, in one block of private memory, which no peer can
+ * access. */
 struct shm_block {
   DLManagedTensorVersioned tensor;
   int fd;     /* -1 without elements */
@@ -1172,11 +1171,11 @@ static int shm_fail(dlpackgen_backend_error* error, int code, int native, const 
 /* "DLPSHM", and the version of this struct. */
 #define SHM_MAGIC UINT64_C(0x00014d4853504c44)
 
-/* The maximum rank of a tensor in a memfd, which must be the same for both peers: another limit
- * needs another version. */
+/* The maximum rank of a tensor in a memfd, which must be the same for both peers: a different limit
+ * needs a new version. */
 enum { SHM_MAX_NDIM = DLPACKGEN_MAX_NDIM };
 
-/* The first bytes of a memfd. Elements are compact and row-major: no strides and no
+/* The first bytes of a memfd. Elements are C-contiguous: no strides and no
  * sizes, which could contradict the extents. */
 struct shm_header {
   uint64_t magic;
@@ -1673,7 +1672,7 @@ static int shm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
   return code ? code : shm_check_stream("keep_until", stream, error);
 }
 
-static int shm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+static int shm_stream_synchronize(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   return shm_check_stream("stream_synchronize", stream, error);
 }
 
@@ -1711,7 +1710,7 @@ const dlpackgen_shm_table* DLPACKGEN_SHM_ENTRY(void) {
       shm_stream_wait,
       shm_keep_until,
       shm_copy,
-      shm_finish,
+      shm_stream_synchronize,
   };
   static const dlpackgen_shm_table table = {
       sizeof(dlpackgen_shm_table), DLPACKGEN_SHM_ABI_VERSION, 0, &device, shm_send, shm_receive,

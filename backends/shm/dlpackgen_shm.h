@@ -51,7 +51,7 @@ enum {
  * any thread, and in a child of fork. */
 typedef struct dlpackgen_shm_table {
   size_t size;          /* sizeof(dlpackgen_shm_table) in the backend */
-  uint32_t abi_version; /* DLPACKGEN_SHM_ABI_VERSION; read nothing else of a table with another one */
+  uint32_t abi_version; /* DLPACKGEN_SHM_ABI_VERSION; if it differs, read nothing else of the table */
   uint32_t reserved;
 
   /* The backend table. There is one device, kDLCPU with id 0, without streams: None is the only

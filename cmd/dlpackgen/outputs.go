@@ -108,7 +108,7 @@ func (s *selection) outputs() (*outputs.List, error) {
 func (s *selection) allOutputs(a *app, patterns []string, format string) error {
 	if format == "ninja" {
 		return cannot("usage", "list the outputs of each config: --config FILE",
-			"--format ninja is about one build statement, so it cannot be used with %s", patterns[0])
+			"--format ninja describes one build statement, so it cannot be used with %s", patterns[0])
 	}
 	b, err := s.loadAll(patterns)
 	if err != nil {

@@ -226,7 +226,7 @@ func withinFolder(folder string, all []emit.Source) error {
 		total += len(s.Data)
 	}
 	if total > templated.MaxFolder {
-		return noTemplate(folder, "the files of the folder have more than %d bytes together", templated.MaxFolder)
+		return noTemplate(folder, "the files of the folder have more than %d bytes in total", templated.MaxFolder)
 	}
 	return nil
 }

@@ -22,7 +22,7 @@ func TestAFolderOfTemplatesIsLimited(t *testing.T) {
 	}
 	assert.NoError(t, withinFolder("d", all))
 	assert.ErrorContains(t, withinFolder("d", append(all, emit.Source{Data: []byte("x")})),
-		"the files of the folder have more than 16777216 bytes together")
+		"the files of the folder have more than 16777216 bytes in total")
 }
 
 // A folder that many targets name is read and parsed once, and is one input.

@@ -12,10 +12,10 @@ import (
 
 // vendoredWords are the messages of verify for the files of a vendored folder.
 var vendoredWords = map[tree.State]words{
-	tree.Missing:  {diag.Error, "is in the lock, and not there", "vendor the files and the lock together"},
-	tree.Modified: {diag.Error, "is not the file that the lock lists", "undo the change, or vendor again"},
-	tree.Orphaned: {diag.Error, "is a generated file, and the lock does not list it",
-		"restore the line of the lock if it was removed, or vendor again; remove the file if it is from another copy"},
+	tree.Missing:  {diag.Error, "is in the lock, but missing", "vendor the files and the lock together"},
+	tree.Modified: {diag.Error, "differs from the file in the lock", "undo the change, or vendor again"},
+	tree.Orphaned: {diag.Error, "is a generated file that the lock does not list",
+		"restore the line in the lock if it was removed, or vendor again; remove the file if it is from another copy"},
 	tree.Untracked: {diag.Error, "is not in the lock; expected only the lock and what it lists",
 		"remove it, or keep it outside of the vendored folder"},
 	tree.Interrupted: {diag.Error, "is left over from an interrupted run", "vendor again"},
@@ -45,7 +45,7 @@ func vendoredAlone(cmd *cobra.Command, place string, args []string) error {
 	for _, flag := range []string{"header", "dlpack", "cc", "lang"} {
 		if cmd.Flags().Changed(flag) {
 			return cannot("usage", "omit one of them, or run verify twice",
-				"--%s is about headers, so it cannot be used with --vendored", flag)
+				"--%s applies to headers, so it cannot be used with --vendored", flag)
 		}
 	}
 	if len(args) > 0 {

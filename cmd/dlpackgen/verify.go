@@ -51,7 +51,7 @@ func (a *app) verify() *cobra.Command {
 			return a.reported(format, err)
 		}
 		if len(headers) == 0 || slices.Contains(headers, "") {
-			return a.reported(format, cannot("usage", "--header FILE", "verify needs the header to look at"))
+			return a.reported(format, cannot("usage", "--header FILE", "verify needs a header"))
 		}
 		if f.Changed("cc") && strings.TrimSpace(req.CC) == "" {
 			return a.reported(format, cannot("usage", "--cc CC, or no --cc for the default", "--cc names no compiler"))

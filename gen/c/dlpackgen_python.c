@@ -3180,7 +3180,7 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object
   if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;
   dlpackgen_delete(*out);
   *out = NULL;
-  return dlpackgen_reject("its exchange table returned a tensor of another major version of DLPack");
+  return dlpackgen_reject("its exchange table returned a tensor of an unsupported major version of DLPack");
 }
 
 /* A borrowed tensor has no flags. A tensor that is written to, or may be padded, is therefore
@@ -4719,7 +4719,7 @@ DLPACKGEN_PYTHON_API int dlpackgen_call_begin(struct dlpackgen_call* call, PyObj
 
 /* Copies the elements of a tensor. */
 
-/* Copies the elements of the dimensions from a given one on, and returns the address behind the
+/* Copies the elements of the dimensions from a given one on, and returns the address after the
  * copied bytes. item is the size of an element in bytes. */
 static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from,
                                          size_t item) {

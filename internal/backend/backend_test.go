@@ -65,10 +65,10 @@ func TestErrorsHaveAPosition(t *testing.T) {
 			"error: implementation must be one of cuda, hip, level_zero, custom, not \"queues\" [unknown-value]"},
 		{"min_version: 11000 ", "min_version: old ", "error: min_version must be a decimal integer"},
 		{"memory: managed,", "memory: shared,", "error: memory must be one of device, host, managed"},
-		{"memory: managed,", "memory: host,", "error: two types of device have host memory [invalid-backend]"},
+		{"memory: managed,", "memory: host,", "error: two device types have host memory [invalid-backend]"},
 		{"id: ordinal", "id: nth", "error: id must be one of ordinal, zero, runtime_index"},
 		{"aliases: {1: 1,", "aliases: {x: 1,",
-			`error: a number of a stream must be a decimal integer, not "x" [type-mismatch]`},
+			`error: a stream number must be a decimal integer, not "x" [type-mismatch]`},
 		{"linux: [libcuda.so.1]", "linux: ['a/b.so']", `error: a library "a/b.so" must match`},
 		{"{c: int,", "{c: 'int; int',", `error: c "int; int" must match`},
 		{"value: 13,", "value: -1,", "error: value must be from 0 to 2147483647, not -1 [out-of-range]"},
@@ -81,22 +81,22 @@ func TestErrorsHaveAPosition(t *testing.T) {
 			"error: two errors have the value 1 [invalid-backend]"},
 		{"{value: 2, kind: out_of_memory", "{value: 0, kind: out_of_memory",
 			"error: an error has the value 0, which is success [invalid-backend]"},
-		{"type: kDLCUDAHost", "type: kDLCUDA", "error: the type of device kDLCUDA is there twice [invalid-backend]"},
+		{"type: kDLCUDAHost", "type: kDLCUDA", "error: device type kDLCUDA is listed twice [invalid-backend]"},
 		{"{type: kDLCUDA, memory: device, id: ordinal}", "{type: kDLCUDA, memory: device, id: ordinal, torch: CUDA}",
 			"error: torch must be PrivateUse1"},
 		{"  - {type: kDLCUDA, memory: device, id: ordinal}\n", "",
-			"error: no type of device has device memory [invalid-backend]"},
+			"error: no device type has device memory [invalid-backend]"},
 		{"{type: kDLCUDA,", "{type: kDLCUDA, value: -1,", "error: value must be from 0 to 2147483647, not -1"},
 		{"doc: Memory and", "doc: Memory /* and", "error: doc must not contain comment marks"},
-		{"name: cuda\n", "name: func\n", `error: name "func" cannot be that of a package in Go`},
+		{"name: cuda\n", "name: func\n", `error: name "func" cannot be the name of a Go package`},
 		{"name: cuda\n", "name: vendor\n",
-			`error: name "vendor" is that of a folder whose package Go keeps from others [invalid-name]`},
+			`error: name "vendor" is reserved: other modules cannot import a Go package in a folder of this name [invalid-name]`},
 		{"doc: Memory and", "doc: Memory ??/ and",
-			"error: doc must not contain ??, which C takes for another sign [invalid-doc]"},
+			"error: doc must not contain ??, which C may read as a trigraph [invalid-doc]"},
 		{"type: kDLCUDAHost", "type: kDLCPU",
-			"error: kDLCPU is the device of memory that the backend does not recognize [invalid-backend]"},
-		{"table: cuda ", "rejected: [1] ", "error: the number 1 of a stream is rejected, and has a handle [invalid-backend]"},
-		{"name: cuda\n", "name: types\n", `error: name "types" is that of a file of every backend [invalid-name]`},
+			"error: kDLCPU stands for memory that the backend does not recognize [invalid-backend]"},
+		{"table: cuda ", "rejected: [1] ", "error: stream number 1 is listed under both rejected: and aliases: [invalid-backend]"},
+		{"name: cuda\n", "name: types\n", `error: name "types" is reserved: every backend has a file of this name [invalid-name]`},
 		{"status_type: unsigned int", "status_type: void", `error: status_type "void" must match`},
 		{"status_type: unsigned int", "status_type: char *", `error: status_type "char *" must match`},
 		{"table: cuda ", "table: cuda\n  rejected: [1] ", "error: streams has both table and rejected [invalid-backend]"},
@@ -198,7 +198,7 @@ func TestDescriptionsMustDefineAllUsedNames(t *testing.T) {
 		}
 	}
 	for section, want := range map[string]string{
-		"\ndevices:\n": "serves no type of device",
+		"\ndevices:\n": "lists no device type",
 		"\n  linux: ":  "names no library for any system",
 	} {
 		text := cuda(t)
@@ -246,7 +246,7 @@ func TestAVendorsDescription(t *testing.T) {
 		{"params: void", "params: 'return a'", "error: params: return is a keyword of C or C++, not a type [invalid-name]"},
 		{"returns: const char *", "returns: return", "error: returns: return is a keyword of C or C++, not a type"},
 		{"linux: [libacme.so]", "linux: ['..']", `error: a library ".." must match`},
-		{"rejected: [1, 2]", "rejected: [1, 0]", "error: the number 0 of no stream is rejected [invalid-backend]"},
+		{"rejected: [1, 2]", "rejected: [1, 0]", "error: stream number 0 is listed under both rejected: and none: [invalid-backend]"},
 	} {
 		text := strings.Replace(vendors, c.old, c.fresh, 1)
 		require.NotEqual(t, vendors, text, c.old)

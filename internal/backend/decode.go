@@ -34,8 +34,8 @@ var formHints = map[*regexp.Regexp]string{
 	backendName: "write lower-case letters and digits, such as acme",
 	fieldName:   "write lower-case letters, digits and underscores, such as memory_host",
 	symbolName:  "write letters, digits and underscores, such as acmeInit",
-	typeText:    "write a type of C, such as struct acme_event *",
-	statusText:  "write a type of integers in C, such as int or uint32_t",
+	typeText:    "write a C type, such as struct acme_event *",
+	statusText:  "write a C integer type, such as int or uint32_t",
 	parameters:  "write void, or each parameter with its type and name, such as int *count, unsigned int flags",
 	libraryName: "write the name of a file without a folder, such as libacme.so.1",
 	sentence:    `write 1 to 300 characters of ASCII, without ", \ and %`,
@@ -160,7 +160,7 @@ func params(n *yaml.Node) string {
 		checkType(n, "params", all[:len(all)-1])
 		switch {
 		case spec.IsKeyword(name):
-			n.Errorf("invalid-name", "write a name behind the type, such as int *count",
+			n.Errorf("invalid-name", "write a name after the type, such as int *count",
 				"params: %q has no parameter name: %s is a keyword of C or C++", one, name)
 		case seen[name]:
 			n.Errorf("duplicate-name", "rename one of them", "params: two parameters have the name %s", name)
@@ -201,11 +201,11 @@ func nameOf(n *yaml.Node) string {
 	hint := "choose another name, such as " + name + "rt"
 	switch {
 	case token.IsKeyword(name) || name == "main":
-		n.Errorf("invalid-name", hint, "name %q cannot be that of a package in Go", name)
+		n.Errorf("invalid-name", hint, "name %q cannot be the name of a Go package", name)
 	case slices.Contains(folders, name):
-		n.Errorf("invalid-name", hint, "name %q is that of a folder whose package Go keeps from others", name)
+		n.Errorf("invalid-name", hint, "name %q is reserved: other modules cannot import a Go package in a folder of this name", name)
 	case slices.Contains(files, name):
-		n.Errorf("invalid-name", hint, "name %q is that of a file of every backend", name)
+		n.Errorf("invalid-name", hint, "name %q is reserved: every backend has a file of this name", name)
 	}
 	return name
 }
@@ -269,8 +269,8 @@ func decodeStreams(n *yaml.Node) Streams {
 	rows(m.Get("aliases"), "aliases", func(e yaml.Entry) {
 		at, err := strconv.ParseInt(e.Key.Value, 10, 31)
 		if err != nil || at < 0 {
-			e.Key.Errorf("type-mismatch", "write the number of DLPack that the handle stands for, such as {1: 0}",
-				"a number of a stream must be a decimal integer, not %q", e.Key.Value)
+			e.Key.Errorf("type-mismatch", "write the DLPack number that stands for the handle, such as {1: 0}",
+				"a stream number must be a decimal integer, not %q", e.Key.Value)
 		}
 		s.Aliases = append(s.Aliases, StreamAlias{at, e.Value.Int("a handle", 0, math.MaxInt32)})
 	})
@@ -380,12 +380,12 @@ func (b *Backend) checkStreams(complain func(hint, format string, args ...any)) 
 		if slices.Contains(b.Streams.Rejected, h.Number) {
 			none = none && h.Number != b.Streams.None // one finding is enough
 			complain(fmt.Sprintf("remove %d from rejected: or from aliases:", h.Number),
-				"the number %d of a stream is rejected, and has a handle", h.Number)
+				"stream number %d is listed under both rejected: and aliases:", h.Number)
 		}
 	}
 	if none {
 		complain(fmt.Sprintf("remove %d from rejected:, or write another number for none:", b.Streams.None),
-			"the number %d of no stream is rejected", b.Streams.None)
+			"stream number %d is listed under both rejected: and none:", b.Streams.None)
 	}
 }
 
@@ -393,19 +393,19 @@ func (b *Backend) checkStreams(complain func(hint, format string, args ...any)) 
 func (b *Backend) checkDevices(complain func(hint, format string, args ...any)) {
 	const deviceHint = "add a device, such as {type: kDLAcme, memory: device, id: ordinal}"
 	if len(b.Devices) == 0 {
-		complain(deviceHint, "the backend serves no type of device")
+		complain(deviceHint, "the backend lists no device type")
 	} else if !slices.ContainsFunc(b.Devices, func(d Device) bool { return d.Memory == "device" }) {
-		complain(deviceHint, "no type of device has device memory")
+		complain(deviceHint, "no device type has device memory")
 	}
 	for _, text := range again(b.Devices, func(d Device) string { return d.Memory }) {
 		complain("keep one of the two, or give the other another memory: "+strings.Join(Memories, ", "),
-			"two types of device have %s memory", text)
+			"two device types have %s memory", text)
 	}
 	for _, text := range again(b.Devices, func(d Device) string { return d.Type }) {
-		complain("keep one of the two", "the type of device %s is there twice", text)
+		complain("keep one of the two", "device type %s is listed twice", text)
 	}
 	if slices.ContainsFunc(b.Devices, func(d Device) bool { return d.Type == "kDLCPU" }) {
-		complain("remove the device kDLCPU", "kDLCPU is the device of memory that the backend does not recognize")
+		complain("remove the device kDLCPU", "kDLCPU stands for memory that the backend does not recognize")
 	}
 }
 
@@ -437,7 +437,7 @@ func (b *Backend) checkNeeds(complain func(hint, format string, args ...any)) {
 	lacks("the constant", "constants", missing(require.constants, b.Constants, nameOfConstant))
 	lacks("the function", "functions", missing(require.functions, b.Functions, func(f Function) string { return f.Name }))
 	for _, name := range missing(require.renumbered, renumbered(b.Constants), nameOfConstant) {
-		complain("add was: with until: and value: to "+name, "the sources %s need what the constant %s was",
+		complain("add was: with until: and value: to "+name, "the sources %s need the earlier value of the constant %s",
 			b.Implementation, name)
 	}
 }

@@ -43,7 +43,7 @@ var requirements = map[string]requirement{
 			primary_retain primary_state context_current context_push context_pop context_device context_id
 			pointer_attributes memory_alloc memory_free pool_alloc pool_free pool_default pool_access
 			peer_access managed_alloc host_alloc host_free copy copy_peer stream_create stream_destroy
-			stream_finish stream_wait stream_capture stream_capture_id capture_mode stream_context event_create
+			stream_synchronize stream_wait stream_capture stream_capture_id capture_mode stream_context event_create
 			event_record event_destroy`),
 		lookups: 2,
 	},
@@ -56,7 +56,7 @@ var requirements = map[string]requirement{
 		functions: strings.Fields(`driver_version error_name error_text device_count device_attribute
 			device_current device_use primary_state pointer_attributes address_range memory_alloc memory_free
 			pool_alloc pool_free pool_default pool_access peer_access managed_alloc host_alloc host_free copy
-			copy_peer stream_create stream_destroy stream_finish stream_wait stream_capture stream_capture_id
+			copy_peer stream_create stream_destroy stream_synchronize stream_wait stream_capture stream_capture_id
 			capture_mode stream_device event_create event_record event_destroy`),
 		renumbered: strings.Fields("memory_host memory_device memory_array"),
 	},
@@ -70,8 +70,8 @@ var requirements = map[string]requirement{
 			struct_device struct_queue struct_pool struct_event struct_memory struct_allocation struct_free`),
 		functions: strings.Fields(`init driver_get driver_version default_context device_get device_children
 			device_properties device_peer memory_alloc memory_free memory_properties memory_range list_create
-			list_destroy list_finish list_device list_context list_immediate list_flags copy barrier pool_create
-			pool_destroy event_create event_destroy event_status event_finish event_reset`),
+			list_destroy list_synchronize list_device list_context list_immediate list_flags copy barrier pool_create
+			pool_destroy event_create event_destroy event_status event_synchronize event_reset`),
 	},
 }
 

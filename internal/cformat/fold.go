@@ -1,6 +1,6 @@
-// Package cformat gives rendered C and C++ the form of the project's .clang-format, where that
-// depends on the length of names: it breaks lines at 120 columns. The templates have the rest of
-// that form. A test compares outputs with clang-format itself.
+// Package cformat formats rendered C and C++ as the project's .clang-format specifies, where the
+// format depends on the length of names: it breaks lines at 120 columns. The templates already have
+// the rest of the format. A test compares outputs with clang-format itself.
 package cformat
 
 import "strings"

@@ -129,7 +129,7 @@ func TestErrorsInBackends(t *testing.T) {
 		{"  acme:\n", "  Acme:\n", `dlpackgen.yaml:4:3: error: name "Acme" must match`},
 		{"  acme:\n", "  cuda:\n", "dlpackgen.yaml:4:3: error: cuda is the name of a target [invalid-name]"},
 		{"  acme:\n", "  type:\n",
-			`dlpackgen.yaml:4:3: error: name "type" cannot be that of a package in Go [invalid-name]`},
+			`dlpackgen.yaml:4:3: error: name "type" cannot be the name of a Go package [invalid-name]`},
 		{"path: third_party/acme", "path: ../acme",
 			"dlpackgen.yaml:5:11: error: path \"../acme\" must not contain `..` [invalid-path]"},
 		{"    title: Acme\n", "    titel: Acme\n",

@@ -228,7 +228,7 @@ func (d *decoder) conflict(r *spec.Release, v spec.EnumValue, at deviceNodes) bo
 	}
 	enum := spec.Find[*spec.Enum](r, deviceEnum)
 	if enum == nil {
-		at.name.Errorf("device-conflict", "ask for a newer DLPack, as in dlpack: "+d.spec.Latest(),
+		at.name.Errorf("device-conflict", "set a newer release, as in dlpack: "+d.spec.Latest(),
 			"DLPack %s has no %s to add %s to", r.Version, deviceEnum, v.Name)
 		return true
 	}
@@ -251,7 +251,7 @@ func (d *decoder) noStreams(r *spec.Release, v spec.EnumValue, at deviceNodes) b
 	if v.Device.Streams == "" || at.streams == nil || slices.Contains(known, v.Device.Streams) {
 		return false
 	}
-	at.streams.Errorf("unknown-streams", cmp.Or(diag.DidYouMean(v.Device.Streams, known), "name a table that it has"),
+	at.streams.Errorf("unknown-streams", cmp.Or(diag.DidYouMean(v.Device.Streams, known), "use one of these tables"),
 		"DLPack %s has no stream table %q; it has %v", r.Version, v.Device.Streams, known)
 	return true
 }

@@ -59,6 +59,6 @@ func checkUnprefixed(t Target) {
 		}
 		i := slices.IndexFunc(t.at.Entries, func(e yaml.Entry) bool { return e.Key.Value == o.Name })
 		t.at.Entries[i].Value.Errorf("no-prefix", "omit the prefix, or "+o.Name+": true",
-			"target %s has %s: true, which finds no copy with a prefix", t.Name, o.Name)
+			"target %s has %s: true, which does not support a prefix", t.Name, o.Name)
 	}
 }

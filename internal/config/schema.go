@@ -128,11 +128,11 @@ func fillBackend(properties object) {
 	part(properties, "errors", "additionalProperties", "properties", "kind")["enum"] = backend.Kinds
 }
 
-// fillLines sets the words behind a type, and the limits of a kernel.
+// fillLines sets the modifiers after a type, and the limits of a kernel.
 func fillLines(defs object) {
 	line := part(defs, "line")
-	words := strings.Join(notation.Words, "|")
-	line["pattern"] = strings.Replace(fmt.Sprint(line["pattern"]), "WORDS", words, 1)
+	modifiers := strings.Join(notation.Modifiers, "|")
+	line["pattern"] = strings.Replace(fmt.Sprint(line["pattern"]), "MODIFIERS", modifiers, 1)
 	sections := part(defs, "kernel", "properties")
 	part(sections, "args")["maxProperties"] = kernel.MaxArguments
 	part(sections, "returns")["maxProperties"] = kernel.MaxResults

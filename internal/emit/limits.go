@@ -31,7 +31,7 @@ func OnTheCPU(k *contract.Kernel, newForm string) (all []string) {
 		return nil
 	}
 	if slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Copied }) {
-		all = append(all, "copied arguments must be contiguous on other devices than the CPU")
+		all = append(all, "copied arguments must be contiguous on devices other than the CPU")
 	}
 	if newForm != "" && GivesTensors(k) {
 		all = append(all, newForm+" allocates only on the CPU")

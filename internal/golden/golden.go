@@ -68,7 +68,7 @@ func Root(t testing.TB) string {
 		}
 		up := filepath.Dir(dir)
 		if up == dir {
-			t.Fatal("no go.mod above the test: the repository's root is not known")
+			t.Fatal("no go.mod above the test, so the repository's root is unknown")
 		}
 		dir = up
 	}

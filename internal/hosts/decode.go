@@ -167,7 +167,7 @@ func decodeFunction(e yaml.Entry, declared map[string]Struct) Function {
 	f.Returns, f.Params = m.RequireText("returns"), m.RequireText("params")
 	f.Since = form(m.Get("since"), "since", versionText)
 	if _, _, ok := measure(f.Returns+" (*)("+f.Params+")", declared, ""); !ok && f.Returns != "" && f.Params != "" {
-		m.Node().Errorf("unknown-type", "", "function %s has a type that is not known: %s (%s)", f.Name, f.Returns,
+		m.Node().Errorf("unknown-type", "", "function %s has an unknown type: %s (%s)", f.Name, f.Returns,
 			f.Params)
 	}
 	m.Close()

@@ -51,9 +51,9 @@ func TestErrorsHaveAPosition(t *testing.T) {
 		{"name: capacity,", "name: size,", "the struct has two fields size [duplicate-name]"},
 		{"name: capacity,", "name: union,", `"union" is a keyword of C or C++ [invalid-name]`},
 		{"name: capacity,", "name: '},',", `must match ^[A-Za-z]`},
-		{"type: uint64_t", "type: long", `field combined_ref_count has the type "long", which is not known [unknown-type]`},
-		{"type: uint64_t", "type: 'x; int y'", `has the type "x; int y", which is not known [unknown-type]`},
-		{"struct object *", "struct any_object *", `has the type "struct any_object *", which is not known [unknown-type]`},
+		{"type: uint64_t", "type: long", `field combined_ref_count has the unknown type "long" [unknown-type]`},
+		{"type: uint64_t", "type: 'x; int y'", `has the unknown type "x; int y" [unknown-type]`},
+		{"struct object *", "struct any_object *", `has the unknown type "struct any_object *" [unknown-type]`},
 		{"    size: 32\n    align: 8", "    size: 24\n    align: 8",
 			"struct seq_cell has 24 bytes, and its fields end at 32 [invalid-layout]"},
 		{"    size: 32\n    align: 8", "    size: 32\n    align: 4",
@@ -61,8 +61,8 @@ func TestErrorsHaveAPosition(t *testing.T) {
 		{"    size: 32\n    align: 8", "    size: 36\n    align: 8",
 			"struct seq_cell has 36 bytes, which is not a multiple of 8 [invalid-layout]"},
 		{`params: "DLTensor *, void **"`, `params: "DLTensor *, handle"`,
-			"function make_tensor has a type that is not known: int (DLTensor *, handle) [unknown-type]"},
-		{"void (*)(void *), void **", "void (*)(handle), void **", "function make_function has a type that is not known"},
+			"function make_tensor has an unknown type: int (DLTensor *, handle) [unknown-type]"},
+		{"void (*)(void *), void **", "void (*)(handle), void **", "function make_function has an unknown type"},
 		{"structs:", "structs: 3\nstruct:", "structs must be a mapping, not a value"},
 	} {
 		h, found := decoded(mutant.Once(t, tvm(t), c.old, c.fresh))

@@ -98,7 +98,7 @@ func (l *layout) add(n *yaml.Node, f Field) Field {
 	switch {
 	case !ok && f.Type != "":
 		n.Errorf("unknown-type", "a struct must be declared before it is used",
-			"field %s has the type %q, which is not known", f.Name, f.Type)
+			"field %s has the unknown type %q", f.Name, f.Type)
 	case ok && f.Offset%align != 0:
 		n.Errorf("invalid-layout", "", "field %s of type %s is at %d, which is not a multiple of %d", f.Name, f.Type,
 			f.Offset, align)

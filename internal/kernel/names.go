@@ -24,7 +24,7 @@ var reserved = []struct {
 	{strings.Fields(objectMacros), ofKernel | ofArgument | ofFunction, "may be a macro in C"},
 	{strings.Fields(functionMacros), ofKernel | ofFunction, "may be a macro in C"},
 	{strings.Fields(pythonNames), ofKernel, "is a name that the generated Python uses itself"},
-	{strings.Fields(everywhere), ofFunction, "is taken in every program, or by PyTorch"},
+	{strings.Fields(everywhere), ofFunction, "is already used in every program, or by PyTorch"},
 	{strings.Fields(cTypes), ofFunction, "is a type of the C library or of POSIX"},
 	{strings.Fields(library), ofFunction, "is a function of the C library or of POSIX"},
 }
@@ -99,13 +99,13 @@ const MaxName = 100
 func CheckName(name string) string {
 	switch {
 	case len(name) > MaxName:
-		return fmt.Sprintf("has %d letters, more than %d", len(name), MaxName)
+		return fmt.Sprintf("has %d characters, more than %d", len(name), MaxName)
 	case word.FindString(name) != name || name == "":
 		return "is not a name in C"
 	case strings.HasPrefix(name, "_") || strings.Contains(name, "__") || strings.HasSuffix(name, "_"):
-		return "is reserved: a name has no underscore at its ends, and no two in a row"
+		return "is reserved: a name must not begin or end with an underscore, or contain two in a row"
 	case strings.HasPrefix(name, "dlpackgen_"):
-		return "is reserved: generated code has the names that begin with dlpackgen_"
+		return "is reserved: names that begin with dlpackgen_ belong to generated code"
 	case spec.IsKeyword(name):
 		return "means something else in C, C++ or Python"
 	}
@@ -132,9 +132,9 @@ var width = regexp.MustCompile(`f(16|32|64|128)x?$`)
 func CheckSymbol(name string) string {
 	switch {
 	case LooksLikeMacro(name):
-		return "may be a macro: a C function has a small letter in its name"
+		return "may be a macro: the name of a C function needs a lower-case letter"
 	case strings.HasPrefix(name, "DL") || strings.HasPrefix(name, "kDL"):
-		return "is reserved: DLPack has the names that begin with DL and kDL"
+		return "is reserved: names that begin with DL and kDL belong to DLPack"
 	}
 	return cmp.Or(meaning(name, ofFunction), meaning(width.ReplaceAllString(name, "f"), ofFunction))
 }

@@ -145,7 +145,7 @@ func (m Mutant) Require(t testing.TB, dir string) {
 
 func (m Mutant) require(t testing.TB, text string) {
 	t.Helper()
-	require.Len(t, m.places(text), 1, "%s must have once: %q", m.File, m.Old)
+	require.Len(t, m.places(text), 1, "%s must contain exactly once: %q", m.File, m.Old)
 }
 
 // Count returns how often a C or C++ text occurs in a source, ignoring line breaks.

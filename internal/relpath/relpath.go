@@ -31,9 +31,9 @@ func Problem(name string) (problem, hint string) {
 	case !utf8.ValidString(name):
 		return "is not UTF-8", ""
 	case strings.ContainsFunc(name, unicode.IsControl):
-		return "holds a control character", "remove it"
+		return "contains a control character", "remove it"
 	case strings.Contains(name, `\`):
-		return "holds a backslash", "write slashes, on Windows too"
+		return "contains a backslash", "write slashes, on Windows too"
 	case slices.ContainsFunc(strings.Split(name, "/"), isRepository):
 		return "is in git's own folder, whose config can run programs", "write another path"
 	case path.IsAbs(name) || drive.MatchString(name):
@@ -41,7 +41,7 @@ func Problem(name string) (problem, hint string) {
 	case slices.Contains(strings.Split(name, "/"), ".."):
 		return "must not contain `..`", ""
 	case slices.ContainsFunc(strings.Split(name, "/"), lost):
-		return "has a part that Windows cannot store: a device's name, or a dot or a blank at the end", "rename it"
+		return "has a part that Windows cannot store: a device name, or a dot or a space at the end", "rename it"
 	case !filepath.IsLocal(filepath.FromSlash(name)):
 		return "is not below the output directory on this system", ""
 	}
@@ -97,5 +97,5 @@ func Where(a, b string) string {
 	if norm.NFC.String(a) == norm.NFC.String(b) {
 		return "where a letter and its accent may be one character or two, as on macOS"
 	}
-	return "where case does not count, as on Windows and macOS"
+	return "where case is ignored, as on Windows and macOS"
 }

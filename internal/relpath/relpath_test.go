@@ -10,15 +10,15 @@ import (
 const repository = "is in git's own folder, whose config can run programs"
 
 func TestProblem(t *testing.T) {
-	const windows = "has a part that Windows cannot store: a device's name, or a dot or a blank at the end"
+	const windows = "has a part that Windows cannot store: a device name, or a dot or a space at the end"
 	for name, want := range map[string]string{
 		"":                                "is empty",
 		strings.Repeat("a/", 2048) + "a":  "has 4097 bytes, more than the 4096 of the longest path",
 		strings.Repeat("a/", 2047) + "aa": "",
 		"a\xff":                           "is not UTF-8",
-		"a\nb":                            "holds a control character",
-		"a\x00":                           "holds a control character",
-		`a\b`:                             "holds a backslash",
+		"a\nb":                            "contains a control character",
+		"a\x00":                           "contains a control character",
+		`a\b`:                             "contains a backslash",
 		"/a":                              "must be relative",
 		"c:a":                             "must be relative",
 		".git/config":                     repository,

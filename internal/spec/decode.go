@@ -101,9 +101,9 @@ func (d *decoder) checkVersion(n *yaml.Node, r ReleaseInfo) {
 		n.Errorf("invalid-version", "a release is called MAJOR.MINOR, the unreleased state main", "the version %q",
 			r.Version)
 	case d.spec.index(r.Version) >= 0:
-		n.Errorf("duplicate-name", "", "the release %s again", r.Version)
+		n.Errorf("duplicate-name", "", "release %s is repeated", r.Version)
 	case last >= 0 && !older(d.spec.releases[last].Version, r.Version):
-		n.Errorf("release-order", "list releases oldest first, main last", "%s after %s", r.Version,
+		n.Errorf("release-order", "list releases oldest first, main last", "release %s is listed after %s", r.Version,
 			d.spec.releases[last].Version)
 	}
 }
@@ -285,7 +285,7 @@ func (d *decoder) streams(items []*yaml.Node) {
 		}
 		m.Close()
 		if slices.ContainsFunc(d.spec.streams, func(o StreamTable) bool { return o.Name == t.Name }) {
-			n.Errorf("duplicate-name", "", "the stream table %q again", t.Name)
+			n.Errorf("duplicate-name", "", "stream table %q is repeated", t.Name)
 		}
 		d.spec.streams = append(d.spec.streams, t)
 	}

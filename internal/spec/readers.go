@@ -43,7 +43,7 @@ func identifierOf(n *yaml.Node) string {
 		n.Errorf("invalid-name", "", "%q is a keyword of C or C++", name)
 	case reserved.MatchString(name):
 		n.Errorf("invalid-name", "",
-			"%q is reserved: C keeps names that begin with two underscores, or one and a capital", name)
+			"%q is reserved: C reserves names that begin with two underscores, or with one and a capital letter", name)
 	}
 	return name
 }

@@ -139,7 +139,7 @@ func (l *linker) enum(n *yaml.Node, e *Enum, values []entry[EnumValue]) {
 			l.report(at, "out-of-range", "", "%s is negative in an unsigned enum", v.Name)
 		}
 		if low, high := wireRange(e.Wire); v.Value < low || v.Value > high {
-			l.report(at, "out-of-range", "", "%s has the value %d, which %s cannot carry", v.Name, v.Value, e.Wire)
+			l.report(at, "out-of-range", "", "%s has the value %d, which %s cannot represent", v.Name, v.Value, e.Wire)
 		}
 		l.device(at, v)
 		l.claim(at, v.Name, nil)
@@ -295,7 +295,7 @@ func (l *linker) dtypes() []DType {
 	seen := map[string]bool{}
 	for _, t := range l.spec.dtypes {
 		if seen[t.Name] {
-			l.report(t.node, "duplicate-name", "", "the dtype %s again", t.Name)
+			l.report(t.node, "duplicate-name", "", "dtype %s is repeated", t.Name)
 		}
 		seen[t.Name] = true
 		if code, ok := l.codes[t.Code]; ok {

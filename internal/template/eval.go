@@ -180,7 +180,7 @@ func (s *state) call(dot any, at parse.Node, name string, words []parse.Node, pi
 // shortcut evaluates "and" or "or": to the first value that decides it, or to the last one.
 func (s *state) shortcut(dot any, at parse.Node, name string, words []parse.Node, piped []any) (any, error) {
 	if len(words)+len(piped) == 0 {
-		return nil, s.failf(at, "%s takes a value or more", name)
+		return nil, s.failf(at, "%s takes one or more values", name)
 	}
 	var v any
 	for _, word := range words {

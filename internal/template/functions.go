@@ -44,7 +44,7 @@ func Comparisons(compare func(x, y any) (int, error)) Functions {
 	}
 	f["eq"] = func(x any, others ...any) (bool, error) {
 		if len(others) == 0 {
-			return false, errors.New("eq takes two values or more")
+			return false, errors.New("eq takes two or more values")
 		}
 		for _, y := range others {
 			if order, err := compare(x, y); err != nil || order == 0 {
@@ -67,7 +67,7 @@ func Compare(x, y any) (int, error) {
 	case v.CanInt() && w.CanInt():
 		return cmp.Compare(v.Int(), w.Int()), nil
 	}
-	return 0, fmt.Errorf("expected two texts, two integers or two truth values, got %T and %T", x, y)
+	return 0, fmt.Errorf("expected two strings, two integers or two booleans, got %T and %T", x, y)
 }
 
 func ordinal(truth bool) int {
@@ -97,14 +97,14 @@ func length(v any) (int, error) {
 	case reflect.Array, reflect.Map, reflect.Slice, reflect.String:
 		return r.Len(), nil
 	}
-	return 0, fmt.Errorf("expected a text, a list or a map, got %T", v)
+	return 0, fmt.Errorf("expected a string, a list or a map, got %T", v)
 }
 
 // part returns the text or the list between two positions; the second one is optional.
 func part(v any, bounds ...int) (any, error) {
 	r := reflect.ValueOf(v)
 	if r.Kind() != reflect.String && r.Kind() != reflect.Slice {
-		return nil, fmt.Errorf("expected a text or a list, got %T", v)
+		return nil, fmt.Errorf("expected a string or a list, got %T", v)
 	}
 	all := append(slices.Clone(bounds), r.Len())
 	if len(bounds) == 0 {

@@ -193,7 +193,7 @@ func leaving(err error, left bool) error {
 func isGone(err error) bool { return err == nil || isAbsent(err) }
 
 // whole describes the state of the files after a run that could not finish.
-const whole = "every file is whole, old or new; run the same command again when this is solved"
+const whole = "every file is complete, old or new; run the same command again when this is resolved"
 
 // failed adds the position to an error. It returns nil for nil.
 func (a *applier) failed(name string, err error) error {

@@ -98,7 +98,7 @@ func (r *reader) checkSide(out *Error, s side) {
 		}
 	}
 	if below(r.want.out, s.path()) {
-		out.add(s.pos, hint, "the output directory is there, or below it")
+		out.add(s.pos, hint, "this is the output directory, or a folder above it")
 	}
 }
 

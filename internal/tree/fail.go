@@ -35,7 +35,7 @@ func failed(pos diag.Pos, err error) *Error {
 	out := fail(KindIO, pos, "", "%s", reason(err))
 	if errors.Is(err, errEscapes) {
 		out = fail(KindEscape, pos,
-			"replace the symbolic link by a real directory or file, or move the output directory", "%s", reason(err))
+			"replace the symbolic link with a real directory or file, or move the output directory", "%s", reason(err))
 	}
 	for is, hint := range remedies {
 		if errors.Is(err, is) {
@@ -52,8 +52,8 @@ var remedies = map[error]string{
 	syscall.ENOTDIR:      "a file has the name of a folder: move the file, or choose another path",
 	syscall.ENAMETOOLONG: "choose a shorter path",
 	syscall.ELOOP:        "remove the symbolic link that leads to itself",
-	syscall.ENOSPC:       "make room on the disk",
-	syscall.EMFILE:       "raise the limit of open files: ulimit -n",
+	syscall.ENOSPC:       "free space on the disk",
+	syscall.EMFILE:       "raise the limit on open files: ulimit -n",
 }
 
 // isDenied reports whether an error is caused by missing permissions or a read-only file system.

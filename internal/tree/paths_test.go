@@ -336,11 +336,11 @@ func TestConflictsNameBothFiles(t *testing.T) {
 	for want, targets := range map[string][]Target{
 		"out/gen/a.h: targets c and cpp both plan this file": {
 			target("c", "gen", plan("a.h")), target("cpp", "gen", plan("a.h"))},
-		"out/gen/A.h: targets c and cpp both plan this file: out/gen/a.h is the same one ": {
+		"out/gen/A.h: targets c and cpp both plan this file: out/gen/a.h is the same file ": {
 			target("c", "gen", plan("a.h")), target("cpp", "gen", plan("A.h"))},
-		"out/gen/e\u0301.h: targets c and cpp both plan this file: out/gen/\u00e9.h is the same one where a letter and its accent ": {
+		"out/gen/e\u0301.h: targets c and cpp both plan this file: out/gen/\u00e9.h is the same file where a letter and its accent ": {
 			target("c", "gen", plan("\u00e9.h")), target("cpp", "gen", plan("e\u0301.h"))},
-		"out/gen/a.h: target c plans this file twice: out/gen/A.h is the same one ": {
+		"out/gen/a.h: target c plans this file twice: out/gen/A.h is the same file ": {
 			target("c", "gen", plan("A.h", "a.h"))},
 		"out/gen/a/b: out/gen/a is planned as a file and as a directory": {
 			target("c", "gen", plan("a", "a/b"))},

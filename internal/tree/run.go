@@ -204,7 +204,7 @@ func (w *want) busyError(err error) error {
 	if errors.Is(err, errBusy) {
 		out.Kind = KindBusy
 		out.Findings[0].Code = KindBusy.String()
-		out.Findings[0].Hint = "wait for it to end, or look for one that hangs"
+		out.Findings[0].Hint = "wait for it to end, or look for a process that hangs"
 	}
 	return out
 }

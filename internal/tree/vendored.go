@@ -237,7 +237,7 @@ func (v *verifier) judgeFile(it *Item, e fs.DirEntry) error {
 	case emit.HasBanner(head):
 		it.State = Orphaned
 	case isStarter(it.Path, head) && !canShadow(it.Path):
-		it.Note, it.Why = true, "it begins as a starter file, which is its author's"
+		it.Note, it.Why = true, "it begins like a starter file, which belongs to its author"
 	}
 	return nil
 }

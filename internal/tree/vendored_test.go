@@ -85,7 +85,7 @@ func TestVerifyReportsWhatTheLockDoesNotList(t *testing.T) {
 	assert.Equal(t, []string{
 		".clang-format untracked",
 		"README untracked",
-		"c/acme_impl.c untracked: it begins as a starter file, which is its author's",
+		"c/acme_impl.c untracked: it begins like a starter file, which belongs to its author",
 		"c/b/empty untracked",
 		"c/extra.h untracked",
 		"c/old.h orphaned",
@@ -195,7 +195,7 @@ func TestVerifyRejectsHeadersThatBeginAsStarterFiles(t *testing.T) {
 	for _, name := range []string{"string.h", "x.HPP", "acme_hooks.h", "acme_impl.c"} {
 		setContent(t, dir, "c/"+name, emit.StarterLine(name))
 	}
-	why := " untracked: it begins as a starter file, which is its author's"
+	why := " untracked: it begins like a starter file, which belongs to its author"
 	assert.Equal(t, []string{"c/acme_hooks.h" + why, "c/acme_impl.c" + why, "c/string.h untracked", "c/x.HPP untracked"},
 		verdicts(t, bare))
 }

@@ -98,7 +98,7 @@ func (w *want) checkWords(req Request) error {
 	}
 	if badPath(w.lock) != "" || strings.Contains(w.lock,
 		"/") || len(w.lock) <= len(".lock") || !strings.HasSuffix(w.lock, ".lock") {
-		return bad("the lock's name must be a plain one like %s, not %q", DefaultLock, w.lock)
+		return bad("the lock's name must be a plain file name like %s, not %q", DefaultLock, w.lock)
 	}
 	if !w.tool.isTool() {
 		return bad("the tool needs a version without spaces and a digest in hex digits, not %q and %q",
@@ -200,7 +200,7 @@ func (c *collector) twice(p, other planned) {
 		text, hint = fmt.Sprintf("target %s plans this file twice", p.target), "rename one of the two"
 	}
 	if p.path != other.path {
-		text += ": " + c.at(other.path).File + " is the same one " + relpath.Where(p.path, other.path)
+		text += ": " + c.at(other.path).File + " is the same file " + relpath.Where(p.path, other.path)
 	}
 	c.bad(KindConflict, c.at(p.path).File, hint, "%s", text)
 }

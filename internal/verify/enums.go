@@ -21,7 +21,7 @@ func (c *comparison) enum(e *spec.Enum) {
 		return
 	case got.Scoped:
 		c.report("verify-kind", got.Pos, e.Name,
-			"%s is a scoped enum, expected one whose enumerators need no prefix", e.Name)
+			"%s is a scoped enum, expected an unscoped one", e.Name)
 	}
 	c.names(e.Name, false, true)
 	c.underlying(e, got)

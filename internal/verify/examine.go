@@ -215,7 +215,7 @@ func (f *found) read(file string) error {
 	info, err := object.DWARF(data)
 	if errors.Is(err, object.ErrTarget) {
 		return cannot("verify-target", "cannot verify for this target: "+err.Error(),
-			"take a target with the same sizes, such as --target=i386-linux-gnu for 4-byte pointers; or compile "+
+			"use a target with the same sizes, such as --target=i386-linux-gnu for 4-byte pointers; or compile "+
 				"abi_check.h, which needs no verify")
 	}
 	if err != nil {

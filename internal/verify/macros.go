@@ -25,7 +25,7 @@ func (c *comparison) number(name, literal string, want int64) {
 	}
 	found := fmt.Sprintf("%s (value %d)", m.Body, got)
 	if !known {
-		found = m.Body + " (no constant)"
+		found = m.Body + " (not a constant)"
 	}
 	c.report("verify-macro", m.Pos, name, "%s is %s, expected %s (value %d)", name, found, literal, want)
 }

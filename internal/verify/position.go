@@ -8,7 +8,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 )
 
-// places converts the positions of compilers, which have only lines, to positions of diagnostics.
+// positions converts the positions of compilers, which have only lines, to positions of
+// diagnostics.
 type positions struct {
 	compiler *compiler
 	lines    map[string][]string // of files read so far

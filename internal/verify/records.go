@@ -30,7 +30,7 @@ func (c *comparison) record(s *spec.Struct) {
 	}
 	if got.Size < 0 {
 		c.report("verify-missing", got.Pos, s.Name,
-			"%s is announced but not defined, expected a struct with %d fields", s.Name, len(s.Fields))
+			"%s is declared but not defined, expected a struct with %d fields", s.Name, len(s.Fields))
 		return
 	}
 	want, _ := c.table.Struct(s.Name)

@@ -179,7 +179,7 @@ func (c *conflicts) name(path string) string {
 
 func (c *conflicts) report(a, b int, key, hint, what string) {
 	for _, pair := range [][2]int{{a, b}, {b, a}} {
-		c.found[pair[0]].Add(c.finding(pair[0], hint+" ("+key+")", what+" is also that of "+c.projects[pair[1]].Config))
+		c.found[pair[0]].Add(c.finding(pair[0], hint+" ("+key+")", what+" is also used by "+c.projects[pair[1]].Config))
 	}
 }
 

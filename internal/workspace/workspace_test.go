@@ -109,10 +109,10 @@ func TestConflicts(t *testing.T) {
 		}
 	}
 	assert.Equal(t, []string{
-		"a: a/sub/f is also that of sub",
-		"sub: a/sub/f is also that of a",
-		"b: the output directory B is also that of B",
-		"B: the output directory B is also that of b",
+		"a: a/sub/f is also used by sub",
+		"sub: a/sub/f is also used by a",
+		"b: the output directory B is also used by B",
+		"B: the output directory B is also used by b",
 		"", "",
 	}, texts, "names that differ only in case are the same file on many disks")
 }

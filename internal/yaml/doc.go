@@ -24,11 +24,11 @@ func (n *Node) CheckDoc(what, text string) {
 			"%s must not contain comment marks or backslashes, which would change the code around it", what)
 	}
 	if strings.Contains(text, "??") {
-		n.Errorf("invalid-doc", "write a single ?", "%s must not contain ??, which C takes for another sign", what)
+		n.Errorf("invalid-doc", "write a single ?", "%s must not contain ??, which C may read as a trigraph", what)
 	}
 	// Such as U+202E, which changes the displayed order of code.
 	if i := strings.IndexFunc(text, func(r rune) bool { return !unicode.IsPrint(r) }); i >= 0 {
-		n.Errorf("invalid-doc", "remove them", "%s must not contain characters that do not show, such as %+q", what,
+		n.Errorf("invalid-doc", "remove them", "%s must not contain non-printable characters, such as %+q", what,
 			[]rune(text[i:])[0])
 	}
 }

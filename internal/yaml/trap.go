@@ -49,7 +49,7 @@ func syntaxHint(text string) string {
 	case strings.Contains(text, "did not find expected ',' or"):
 		return "close each { and [ that the value opens, and write a comma between two entries"
 	case strings.Contains(text, "mapping values are not allowed"):
-		return "write a value that holds a colon and a space in quotes"
+		return "write a value that contains a colon and a space in quotes"
 	}
 	return "check the indentation, the quotes and the brackets up to this line"
 }
@@ -79,7 +79,7 @@ func flowTrap(line string) (col int, hint string) {
 		return found[1], "inside { } and [ ], write a value that contains one of [ ] { } , in quotes"
 	}
 	if at := strings.Index(line, " #"); at >= 0 {
-		return at + 2, "for YAML, a # behind a space begins a comment: write the value in quotes"
+		return at + 2, "in YAML, a # after a space begins a comment: write the value in quotes"
 	}
 	return 0, ""
 }

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Copies the elements of the dimensions from a given one on, and returns the address behind the
+/* Copies the elements of the dimensions from a given one on, and returns the address after the
  * copied bytes. item is the size of an element in bytes. */
 static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from,
                                          size_t item) {

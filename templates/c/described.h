@@ -44,7 +44,7 @@ DLPACKGEN_SLOW static int dlpackgen_bad_element(const struct dlpackgen_function*
 DLPACKGEN_SLOW static int dlpackgen_bad_name(const struct dlpackgen_function* function, int i, int number,
                                              struct dlpackgen_message* message) {
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
-  const int status = dlpackgen_fail(message, &at, DLPACKGEN_STATUS_SYSTEM_ERROR, "its name is also that of ");
+  const int status = dlpackgen_fail(message, &at, DLPACKGEN_STATUS_SYSTEM_ERROR, "its name is also used by ");
   dlpackgen_put(message, number ? "parameter " : "the argument that takes_stream adds");
   if (number) dlpackgen_put_integer(message, number);
   return status;

@@ -29,7 +29,7 @@
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
 #error "this file needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
 #elif DLPACK_MAJOR_VERSION != 1
-#error "this file needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#error "this file needs DLPack 1; the <dlpack/dlpack.h> that was included first has a different major version"
 #endif
 
 #include <dlpackgen/codes.h>

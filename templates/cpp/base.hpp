@@ -24,7 +24,7 @@
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
 #error "dlpackgen needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
 #elif DLPACK_MAJOR_VERSION != 1
-#error "dlpackgen needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#error "dlpackgen needs DLPack 1; the <dlpack/dlpack.h> that was included first has a different major version"
 #endif
 
 #ifdef DLPACKGEN_HAS_DEFAULT_RELEASE

@@ -96,7 +96,7 @@ class Described {
     }
     if (end[0] != ']' || end[1] != '\0') reject(line, "expected a name and extents, as x[m, n]");
     if (p.leading_dims == 0 && p.ndim != dimension)
-      reject(line, "the type of the argument has another number of dimensions");
+      reject(line, "the type of the argument has a different number of dimensions");
     p.ndim = dimension;
     p.leading_dims = 0;
   }

@@ -51,7 +51,7 @@ enum class ErrorCode : std::int32_t {
   no_result = 27,          ///< A called function reported success without a valid result.
   data_in_owner = 28,      ///< The data is inside the owner, which is moved.
   flags = 29,              ///< The unversioned struct, or a borrowed tensor, cannot store the flags.
-  device_mismatch = 30,    ///< The tensor is on another device of its type.
+  device_mismatch = 30,    ///< The tensor is on a different device of the same type.
   overlap = 31,            ///< Elements to be written may share memory.
   layout = 32,             ///< The owner's elements are not in row-major order, and no strides were set.
   no_shape = 33,           ///< No shape was set, and the owner has no number of elements.
@@ -86,8 +86,8 @@ constexpr const char* error_string(ErrorCode code) noexcept {
     case ErrorCode::out_of_range:
     case ErrorCode::no_exchange_api:
     case ErrorCode::exchange_slot: return dlpackgen_error_string(static_cast<dlpackgen_error_code>(code));
-    case ErrorCode::dtype_mismatch: return "the elements have another type";
-    case ErrorCode::ndim_mismatch: return "the tensor has another number of dimensions";
+    case ErrorCode::dtype_mismatch: return "the elements have a different type";
+    case ErrorCode::ndim_mismatch: return "the tensor has a different number of dimensions";
     case ErrorCode::read_only: return "the tensor is read-only";
     case ErrorCode::misaligned: return "the first element is not aligned to its type";
     case ErrorCode::not_host_readable: return "the host cannot read the memory of the device";
@@ -100,11 +100,11 @@ constexpr const char* error_string(ErrorCode code) noexcept {
     case ErrorCode::no_result: return "the callee reported success without a valid result";
     case ErrorCode::data_in_owner: return "the data is inside the owner, which is moved";
     case ErrorCode::flags: return "the struct cannot store the tensor's flags";
-    case ErrorCode::device_mismatch: return "the tensor is on another device of its type";
+    case ErrorCode::device_mismatch: return "the tensor is on a different device of the same type";
     case ErrorCode::overlap: return "elements to be written may share memory";
     case ErrorCode::layout: return "the owner's elements are not in row-major order: set the strides";
     case ErrorCode::no_shape: return "no shape was set, and the owner has no number of elements";
-    case ErrorCode::extent_mismatch: return "a dimension has another extent";
+    case ErrorCode::extent_mismatch: return "a dimension has a different extent";
   }
   return "unknown error";
 }

@@ -14,7 +14,7 @@
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
-/** The text of an error: "the elements have another type: expected float32, got int64". */
+/** The text of an error: "the elements have a different type: expected float32, got int64". */
 class Message {
  public:
   explicit Message(const Error& error) noexcept {

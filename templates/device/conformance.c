@@ -151,7 +151,7 @@ static void expect_compact(const DLTensor* t, DLDevice device, int32_t ndim, con
   }
 }
 
-/* Tensors of each type of device: of no dimension, of three, and without elements. */
+/* Allocates tensors on each device type: scalars, with three dimensions, and without elements. */
 static void tensors_are_as_requested(void) {
   const int64_t shapes[][3] = {{2, 1, 3}, {4, 0, 3}};
   for (size_t i = 0; i < sizeof conformance_types / sizeof *conformance_types; i++) {
@@ -170,7 +170,7 @@ static void tensors_are_as_requested(void) {
   }
 }
 
-/* Requests that cannot be met, each rejected with a different code. */
+/* Allocations that cannot be made, each rejected with a different code. */
 static void requests_that_are_rejected(void) {
   const int64_t negative[] = {2, -1}, endless[] = {INT64_MAX, INT64_MAX}, large[] = {INT64_MAX};
   const dlpackgen_allocation requests[] = {allocation_of(here(0), 2, negative), allocation_of(here(0), 65, negative),

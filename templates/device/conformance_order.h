@@ -121,7 +121,7 @@ static void copy_on(const dlpackgen_stream* stream, DLManagedTensorVersioned* to
 
 /* ---- stream_synchronize and copies ---- */
 
-static void finish_waits(const dlpackgen_stream* stream) {
+static void synchronize_waits(const dlpackgen_stream* stream) {
   struct hold hold;
   const double seconds = observation();
   if (!begin_hold(&hold, stream)) return;
@@ -187,7 +187,7 @@ static void copies_of_the_host_wait(const dlpackgen_stream* stream) {
   drop(two[0]), drop(two[1]);
 }
 
-static void finishing(void) { on_each_lane(finish_waits); }
+static void synchronizing(void) { on_each_lane(synchronize_waits); }
 static void queued_copies(void) { on_each_lane(copies_are_queued); }
 static void copies_of_the_host(void) { on_each_lane(copies_of_the_host_wait); }
 
@@ -371,7 +371,7 @@ static void tells_failure(const char* what, int (*run)(DLManagedTensorVersioned*
   fails_somehow(what, code);
 }
 
-static int finish_then_free(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream) {
+static int synchronize_then_free(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream) {
   dlpackgen_backend_error unread;
   const int code = table->stream_synchronize(stream, &error);
   (void)table->deallocate(tensor, &unread);
@@ -393,12 +393,12 @@ static int free_of_what_is_kept(DLManagedTensorVersioned* tensor, const dlpackge
 }
 
 static void work_that_fails(void) {
-  tells_failure("stream_synchronize of work that fails", finish_then_free);
+  tells_failure("stream_synchronize of work that fails", synchronize_then_free);
   tells_failure("deallocate while work of the stream fails", free_of_a_stream);
   tells_failure("deallocate while work that it was kept for fails", free_of_what_is_kept);
 }
 
-/* Calls behind which the driver rejects something. */
+/* Makes the driver reject the calls that one function makes. */
 static void reject(enum conformance_call call) {
   expect(!conformance_hooks.reject(call), "the hook `reject` to succeed");
 }
@@ -444,7 +444,7 @@ static void begin_to_count(void) {
 }
 
 static void with_hooks(void) {
-  check("stream_synchronize waits", finishing);
+  check("stream_synchronize waits", synchronizing);
   check("copies are queued", queued_copies);
   check("copies of the host wait", copies_of_the_host);
   check("streams wait for each other", order_of_streams);

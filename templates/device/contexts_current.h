@@ -184,8 +184,9 @@ static int streams_check_context(const void* pointer, const struct streams_attri
     return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_CONTEXT_MISMATCH,
                      DEVICE_TEXT_POINTER
-                     ": the memory belongs to a context that the program created on device %d, not to the %s",
-                     pointer, a->ordinal, "primary one, which libraries share; allocate it there");
+                     ": the memory belongs to a context that the program created on device %d, not to the primary "
+                     "context, which libraries share; allocate it there",
+                     pointer, a->ordinal);
 }
 
 /* Queues a copy, with the device of the stream current. */

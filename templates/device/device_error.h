@@ -46,8 +46,9 @@ static void device_add(dlpackgen_backend_error* error, const char* text) {
 
 static inline int device_forked(const char* title, dlpackgen_backend_error* error) {
   return device_fail(error, DLPACKGEN_BACKEND_FORKED,
-                     "%s was started before this process was forked, and works only in the parent; %s", title,
-                     "start processes with spawn, or before the first use of a device");
+                     "%s was started before this process was forked, and works only in the parent; "
+                     "start processes with spawn, or before the first use of a device",
+                     title);
 }
 
 static inline int device_ended(const char* title, dlpackgen_backend_error* error) {

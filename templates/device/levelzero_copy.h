@@ -18,7 +18,7 @@ static driver_result levelzero_append(const struct levelzero_stream* stream, voi
 
 static int levelzero_finish_copy(driver_result result, const struct levelzero_stream* stream, size_t bytes, int waits,
                                  dlpackgen_backend_error* error) {
-  if (!result && waits) result = levelzero.driver.list_finish(stream->list, UINT64_MAX);
+  if (!result && waits) result = levelzero.driver.list_synchronize(stream->list, UINT64_MAX);
   return result ? levelzero_fail(error, result, DEVICE_TEXT_COPY, (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
 }
 

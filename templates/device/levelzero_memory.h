@@ -14,7 +14,7 @@ struct levelzero_keep {
   struct levelzero_keep* next;
 };
 
-/* A tensor of ours, in one piece of the host's memory with its extents. */
+/* A tensor of this backend and its extents, in one block of host memory. */
 struct levelzero_block {
   DLManagedTensorVersioned tensor;
   struct levelzero_platform* platform;
@@ -30,7 +30,7 @@ static driver_result levelzero_await_work(struct levelzero_block* block) {
   driver_result result = 0;
   while (block->keeps) {
     struct levelzero_keep* keep = block->keeps;
-    const driver_result finished = levelzero.driver.event_finish(keep->slot->waited, UINT64_MAX);
+    const driver_result finished = levelzero.driver.event_synchronize(keep->slot->waited, UINT64_MAX);
     if (finished) result = finished;
     levelzero_put(keep->platform, keep->slot, 0);
     block->keeps = keep->next;
@@ -118,8 +118,8 @@ static int usm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
   return code ? code : levelzero_keep((struct levelzero_block*)tensor, &open, error);
 }
 
-/* Checks the request, and the stream that uses the memory first. */
-static int levelzero_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
+/* Checks the allocation, and the stream that uses the memory first. */
+static int levelzero_check_allocation(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if ((int)r->device.device_type != BACKEND_device)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_ALLOCATE_TYPE,
                        (int)r->device.device_type, BACKEND_TITLE, BACKEND_device);
@@ -145,7 +145,7 @@ static int usm_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** t
   size_t bytes = 0;
   int code = usm_ready(error);
   if (!code) code = device_check_alloc(r, tensor, error);
-  if (!code) code = levelzero_check_request(r, error);
+  if (!code) code = levelzero_check_allocation(r, error);
   if (!code) code = device_check_size(r, &bytes, error);
   if (code) return code;
   struct levelzero_block* block = device_new_block("allocate", r, sizeof *block, error);

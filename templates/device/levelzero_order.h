@@ -207,19 +207,19 @@ static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_str
   }
   if (levelzero_platform_of(waits.root) != levelzero_platform_of(works.root))
     return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED,
-                       "stream_wait: devices %d and %d have two drivers, whose streams cannot wait for each other; %s",
-                       (int)consumer->device.device_id, (int)producer->device.device_id,
-                       "finish the producer's stream");
+                       "stream_wait: devices %d and %d have two drivers, whose streams cannot wait for each other; "
+                       "synchronize the producer's stream",
+                       (int)consumer->device.device_id, (int)producer->device.device_id);
   return levelzero_order(&waits, &works, error);
 }
 
-static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+static int usm_stream_synchronize(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   struct levelzero_stream open;
   int code = usm_ready(error);
   if (!code) code = usm_check_ordered("stream_synchronize", stream, error);
   if (!code) code = levelzero_open_stream(stream, &open, error);
   if (code) return code;
-  const driver_result result = levelzero.driver.list_finish(open.list, UINT64_MAX);
+  const driver_result result = levelzero.driver.list_synchronize(open.list, UINT64_MAX);
   return result ? levelzero_fail(error, result, DEVICE_TEXT_STREAM, "stream_synchronize", stream->handle)
                 : DLPACKGEN_BACKEND_OK;
 }

@@ -9,9 +9,10 @@
 static int levelzero_check_numbered(const char* what, dlpackgen_backend_error* error) {
   if (atomic_load_explicit(&levelzero.numbered, memory_order_acquire)) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_DEVICE_IDS_UNKNOWN,
-                     "%s: the ids of devices are SYCL's, which Level Zero does not report; %s", what,
+                     "%s: the ids of devices are SYCL's, which Level Zero does not report; "
                      "set ONEAPI_DEVICE_SELECTOR=level_zero:*, pass the ids to dlpackgen_usm()->set_device_ids, "
-                     "or compile the source for SYCL instead of the one for Level Zero");
+                     "or compile the source for SYCL instead of the one for Level Zero",
+                     what);
 }
 
 /* Returns the root with an id, or -1. */

@@ -23,7 +23,7 @@ const dlpackgen_backend* BACKEND_ENTRY(void) {
       streams_stream_wait,
       streams_keep_until,
       streams_copy,
-      streams_finish,
+      streams_stream_synchronize,
   };
   return &table;
 }

@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_STREAMS_COPY_H_
 #define DLPACKGEN_STREAMS_COPY_H_
 
-#include "device_request.h"
+#include "device_allocation.h"
 #include "device_side.h"
 #include "streams_order.h"
 #include "streams_pointer.h"
@@ -59,7 +59,7 @@ static int streams_copy_here(const struct streams_side* to, const struct streams
                                     "and memory that is not pinned would be read at each launch; pin it", error);
   if (code) return code;
   driver_result result = streams_queue_copy(to, from, bytes, stream);
-  if (!result && waits) result = streams.driver.stream_finish(stream);
+  if (!result && waits) result = streams.driver.stream_synchronize(stream);
   return result ? streams_fail(error, result, DEVICE_TEXT_COPY, (unsigned long long)bytes) : DLPACKGEN_BACKEND_OK;
 }
 

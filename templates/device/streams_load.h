@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_STREAMS_LOAD_H_
 #define DLPACKGEN_STREAMS_LOAD_H_
 
-#include "device_request.h"
+#include "device_allocation.h"
 #include "device_result.h"
 #include "device_start.h"
 #include "streams_rules.h"

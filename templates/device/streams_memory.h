@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_STREAMS_MEMORY_H_
 #define DLPACKGEN_STREAMS_MEMORY_H_
 
-#include "device_request.h"
+#include "device_allocation.h"
 #include "streams_release.h"
 
 /* The driver's argument for access of a device to a pool. */
@@ -56,8 +56,8 @@ static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
                 : DLPACKGEN_BACKEND_OK;
 }
 
-/* Checks the request. */
-static int streams_check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
+/* Checks the allocation. */
+static int streams_check_allocation(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   const int type = (int)r->device.device_type;
   if (type == BACKEND_device) return streams_check_id("allocate", r->device.device_id, error);
   if (type < 0 || (type != BACKEND_host && type != BACKEND_managed))
@@ -136,7 +136,7 @@ static int streams_fill(const dlpackgen_allocation* r, struct streams_block* blo
                       (int)r->device.device_type, (int)block->ordinal);
 }
 
-/* Checks the stream of a request and fills the block. */
+/* Checks the stream of an allocation and fills the block. */
 static int streams_fill_entered(const dlpackgen_allocation* r, struct streams_block* block, size_t bytes,
                                 dlpackgen_backend_error* error) {
   const dlpackgen_stream first = {r->stream, {(DLDeviceType)BACKEND_device, block->ordinal}, 0, 0};
@@ -156,7 +156,7 @@ static int streams_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned
   size_t bytes = 0;
   int code = streams_called(error);
   if (!code) code = device_check_alloc(r, tensor, error);
-  if (!code) code = streams_check_request(r, error);
+  if (!code) code = streams_check_allocation(r, error);
   if (!code) code = device_check_size(r, &bytes, error);
   if (code) return code;
   streams_retry();

@@ -178,14 +178,14 @@ static int streams_stream_wait(const dlpackgen_stream* consumer, const dlpackgen
   return code;
 }
 
-static int streams_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+static int streams_stream_synchronize(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   int pushed, code = streams_called(error);
   if (!code) code = streams_check_ordered("stream_synchronize", stream, error);
   if (!code) code = streams_enter(stream->device.device_id, &pushed, error);
   if (code) return code;
   driver_stream handle = streams_handle(stream->handle);
   code = streams_check_no_capture("stream_synchronize", handle, DEVICE_TEXT_CAPTURED_SYNC, error);
-  const driver_result result = code ? 0 : streams.driver.stream_finish(handle);
+  const driver_result result = code ? 0 : streams.driver.stream_synchronize(handle);
   streams_leave(pushed);
   return result ? streams_fail(error, result, DEVICE_TEXT_STREAM, "stream_synchronize", stream->handle) : code;
 }

@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_STREAMS_RELEASE_H_
 #define DLPACKGEN_STREAMS_RELEASE_H_
 
-#include "device_request.h"
+#include "device_allocation.h"
 #include "streams_order.h"
 
 /* Work for which a deleter must wait: an event on a stream. */
@@ -18,13 +18,13 @@ struct streams_keep {
 
 enum streams_kind { STREAMS_EMPTY, STREAMS_POOL, STREAMS_PLAIN, STREAMS_HOST };
 
-/* A tensor of ours, in one piece of the host's memory with its extents. */
+/* A tensor of this backend and its extents, in one block of host memory. */
 struct streams_block {
   DLManagedTensorVersioned tensor;
   enum streams_kind kind;
   int32_t ordinal;     /* in whose context it is freed */
   int resets;          /* of that device, when the memory was allocated */
-  driver_stream first; /* of the request */
+  driver_stream first; /* of the allocation */
   atomic_flag busy;    /* guards keeps */
   struct streams_keep* keeps;
   struct streams_block* next; /* among those that are freed later */
@@ -45,7 +45,7 @@ static int streams_settle_event(const struct streams_block* block, driver_stream
   return code;
 }
 
-/* Waits for the stream of the request, unless keep_until named it. The per-thread default stream
+/* Waits for the stream of the allocation, unless keep_until named it. The per-thread default stream
  * may belong to another thread; the legacy default stream waits for all threads. Waiting for the
  * whole device is not permitted, because that invalidates a capture on any stream of the device
  * (docs/devices.md cites the vendor). */
@@ -92,7 +92,7 @@ static int streams_deallocate(struct streams_block* block, dlpackgen_backend_err
     case STREAMS_POOL: result = streams.driver.pool_free((driver_address)(uintptr_t)data, own); break;
     case STREAMS_PLAIN: result = streams.driver.memory_free((driver_address)(uintptr_t)data); break;
     case STREAMS_HOST:
-      result = streams.driver.stream_finish(own);
+      result = streams.driver.stream_synchronize(own);
       if (!result) result = streams.driver.host_free(data);
       break;
     case STREAMS_EMPTY: break;

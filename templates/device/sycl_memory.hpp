@@ -13,7 +13,7 @@ namespace {
 
 constexpr size_t alignment = 256;
 
-// A tensor of the backend. It shares ownership of its request's queue, and has the events of
+// A tensor of the backend. It shares ownership of its allocation's queue, and has the events of
 // keep_until.
 struct sycl_block {
   DLManagedTensorVersioned tensor{};
@@ -90,8 +90,8 @@ void delete_tensor(DLManagedTensorVersioned* tensor) {
   (void)release(block_of(tensor), nullptr);
 }
 
-// Checks the request, and the stream that uses the memory first.
-int check_request(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
+// Checks the allocation, and the stream that uses the memory first.
+int check_allocation(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   if (static_cast<int>(r->device.device_type) != BACKEND_device)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, DEVICE_TEXT_ALLOCATE_TYPE,
                        static_cast<int>(r->device.device_type), BACKEND_TITLE, BACKEND_device);
@@ -139,7 +139,7 @@ static int usm_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned** t
   size_t bytes = 0;
   int code = usm_ready(error);
   if (!code) code = device_check_alloc(r, tensor, error);
-  if (!code) code = check_request(r, error);
+  if (!code) code = check_allocation(r, error);
   if (!code) code = device_check_size(r, &bytes, error);
   if (code) return code;
   retry();

@@ -100,9 +100,9 @@ static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_str
     sycl::queue &waits = queue_of(*consumer), &works = queue_of(*producer);
     if (recorded(waits) != recorded(works))
       return device_fail(error, DLPACKGEN_BACKEND_CAPTURING,
-                         "stream_wait: the %s queue is recorded into a graph and the other is not; %s",
-                         recorded(waits) ? "consumer's" : "producer's",
-                         "order them in the graph, and pass -1 as the stream");
+                         "stream_wait: the %s queue is recorded into a graph and the other is not; "
+                         "order them in the graph, and pass -1 as the stream",
+                         recorded(waits) ? "consumer's" : "producer's");
     if (waits == works) {
       if (!waits.is_in_order()) mark(waits);
       return DLPACKGEN_BACKEND_OK;
@@ -113,7 +113,7 @@ static int usm_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_str
   });
 }
 
-static int usm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+static int usm_stream_synchronize(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   int code = usm_ready(error);
   if (!code) code = usm_check_ordered("stream_synchronize", stream, error);
   if (code) return code;

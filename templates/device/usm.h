@@ -47,7 +47,7 @@ typedef struct dlpackgen_usm_id {
  * any thread. */
 typedef struct dlpackgen_usm_table {
   size_t size;          /* sizeof(dlpackgen_usm_table) in the backend */
-  uint32_t abi_version; /* DLPACKGEN_USM_ABI_VERSION; read nothing else of a table with another one */
+  uint32_t abi_version; /* DLPACKGEN_USM_ABI_VERSION; if it differs, read nothing else of the table */
   uint32_t handles;     /* dlpackgen_usm_handles */
 
   /* Accepts only device memory, like torch; the table of the backend's own header. */

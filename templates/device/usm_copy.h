@@ -25,9 +25,8 @@ static int usm_read_side(const char* what, const DLTensor* t, size_t bytes, int 
   if ((int)t->device.device_type == BACKEND_device) code = usm_check_owner(what, t, all_kinds, &side->memory, error);
   else if (t->device.device_type != kDLCPU)
     code = device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
-                       "%s declares device type %d; %s copies between %d "
-                       "and %d",
-                       what, (int)t->device.device_type, BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
+                       "%s declares device type %d; %s copies between %d and %d", what, (int)t->device.device_type,
+                       BACKEND_TITLE, BACKEND_device, (int)kDLCPU);
   else code = usm_query_memory(what, side->start, 0, &side->memory, error);
   if (code) return code;
   const struct usm_memory* m = &side->memory;

@@ -4,7 +4,7 @@
 #ifndef DLPACKGEN_USM_POINTER_H_
 #define DLPACKGEN_USM_POINTER_H_
 
-#include "device_request.h"
+#include "device_allocation.h"
 #include "dlpackgen_usm.h"
 
 enum usm_kind { USM_UNKNOWN, USM_HOST, USM_DEVICE, USM_SHARED };
@@ -34,9 +34,10 @@ static int usm_query_device_memory(const void* pointer, dlpackgen_pointer_attrib
 static int usm_check_kind(const char* what, const void* pointer, const struct usm_memory* memory, int all_kinds,
                           dlpackgen_backend_error* error) {
   if (all_kinds || memory->kind == USM_DEVICE || memory->kind == USM_UNKNOWN) return DLPACKGEN_BACKEND_OK;
-  return device_fail(error, DLPACKGEN_BACKEND_HOST_MEMORY, "%s %p is %s, but only device memory is accepted here; %s",
-                     what, pointer, memory->kind == USM_HOST ? "the host's" : "shared with the host",
-                     "allocate device memory, or use the table that accepts every kind");
+  return device_fail(error, DLPACKGEN_BACKEND_HOST_MEMORY,
+                     "%s %p is %s, but only device memory is accepted here; "
+                     "allocate device memory, or use the table that accepts every kind",
+                     what, pointer, memory->kind == USM_HOST ? "the host's" : "shared with the host");
 }
 
 static void usm_return_attributes(const struct usm_memory* memory, dlpackgen_pointer_attributes* info) {
@@ -72,9 +73,10 @@ static int usm_pointer_attributes_all(const void* pointer, dlpackgen_pointer_att
 static int usm_check_declared(const char* what, const void* start, DLDevice declared, const struct usm_memory* memory,
                               dlpackgen_backend_error* error) {
   if (memory->kind == USM_UNKNOWN)
-    return device_fail(error, USM_UNKNOWN_CODE, "%s: %p is not memory under the default context of a platform; %s",
-                       what, start,
-                       "it was freed, or allocated under another context: allocate it under the default one");
+    return device_fail(error, USM_UNKNOWN_CODE,
+                       "%s: %p is not memory under the default context of a platform; "
+                       "it was freed, or allocated under another context: allocate it under the default one",
+                       what, start);
   if (memory->ordinal < 0 || memory->id == declared.device_id) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_MEMORY_MISMATCH,
                      "%s declares device %d, but the memory %p is of device %d in the order of SYCL", what,

@@ -20,7 +20,7 @@
    usm_stream_wait,               \
    usm_keep_until,                \
    copies,                        \
-   usm_finish}
+   usm_stream_synchronize}
 
 static const dlpackgen_backend usm_device_only = USM_TABLE(usm_pointer_attributes, usm_copy);
 static const dlpackgen_backend usm_all_kinds = USM_TABLE(usm_pointer_attributes_all, usm_copy_all);

@@ -24,7 +24,7 @@ const dlpackgen_backend* BACKEND_ENTRY(void) {
       vendor_stream_wait,
       vendor_keep_until,
       vendor_copy,
-      vendor_finish,
+      vendor_stream_synchronize,
   };
   return &table;
 }

@@ -4,7 +4,7 @@
 #ifndef DLPACKGEN_VENDOR_LOAD_H_
 #define DLPACKGEN_VENDOR_LOAD_H_
 
-#include "device_request.h"
+#include "device_allocation.h"
 #include "device_start.h"
 #include "vendor_impl.h"
 #include "vendor_rules.h"

@@ -12,7 +12,7 @@ struct vendor_keep {
   struct vendor_keep* next;
 };
 
-/* A tensor of ours, in one piece of the host's memory with its extents. */
+/* A tensor of this backend and its extents, in one block of host memory. */
 struct vendor_block {
   DLManagedTensorVersioned tensor;
   struct vendor_allocation allocation;
@@ -108,14 +108,12 @@ static int vendor_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_s
   return code;
 }
 
-static int vendor_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
+static int vendor_check_allocation(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
   int code = vendor_check_place("allocate", r->device, error);
   if (!code) code = device_check_size(r, bytes, error);
   if (!code && r->flags & DLPACKGEN_BACKEND_PEER_ACCESS)
     code = device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED,
-                       "allocate: %s does not let other devices access its "
-                       "memory",
-                       BACKEND_TITLE);
+                       "allocate: %s does not let other devices access its memory", BACKEND_TITLE);
   if (code || !*bytes) return code;
   const int32_t ordinal = (int)r->device.device_type == BACKEND_device ? r->device.device_id : -1;
   return vendor_check_handle("allocate", r->stream, ordinal, error);
@@ -127,7 +125,7 @@ static int vendor_alloc(const dlpackgen_allocation* r, DLManagedTensorVersioned*
   size_t bytes = 0;
   int code = vendor_ready(&error, &buffer);
   if (!code) code = device_check_alloc(r, tensor, error);
-  if (!code) code = vendor_check_request(r, &bytes, error);
+  if (!code) code = vendor_check_allocation(r, &bytes, error);
   if (code) return code;
   struct vendor_block* block = device_new_block("allocate", r, sizeof *block, error);
   if (!block) return DLPACKGEN_BACKEND_OUT_OF_MEMORY;

@@ -115,7 +115,7 @@ static int vendor_stream_wait(const dlpackgen_stream* consumer, const dlpackgen_
   return code;
 }
 
-static int vendor_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+static int vendor_stream_synchronize(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   dlpackgen_backend_error buffer;
   int code = vendor_ready(&error, &buffer);
   if (!code) code = vendor_check_ordered("stream_synchronize", stream, error);

@@ -11,7 +11,7 @@ import (
 // with the details.
 var (
 	ErrArgument      = errors.New("dlpack: invalid argument")
-	ErrVersion       = errors.New("dlpack: another major version of DLPack")
+	ErrVersion       = errors.New("dlpack: unsupported major version of DLPack")
 	ErrShape         = errors.New("dlpack: invalid shape or strides")
 	ErrDataType      = errors.New("dlpack: unsuitable data type")
 	ErrDevice        = errors.New("dlpack: memory that the host cannot read")

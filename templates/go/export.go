@@ -177,8 +177,8 @@ func exportWith(m *memory, o *ExportOptions, legacy bool) (*slot, error) {
 	return s, err
 }
 
-// lend fills a free slot, which retains the memory until a consumer has released it. On an error,
-// nothing is retained.
+// exportSlot fills a free slot, which retains the memory until a consumer has released it. On an
+// error, nothing is retained.
 func (x *export) exportSlot(m *memory, hook cgo.Handle) (*slot, error) {
 	first := m.first
 	if x.strides != nil || x.offset != 0 || !filled(x.shape, m.count) {

@@ -106,7 +106,7 @@ func (m *Managed) InitLegacy(p *DLManagedTensor) error {
 	return nil
 }
 
-// adopt needs no atomic store, because a Managed is shared with other goroutines only after Init.
+// own needs no atomic store, because a Managed is shared with other goroutines only after Init.
 func (m *Managed) own(address uintptr, legacy bool, t Tensor) {
 	m.address, m.legacy, m.tensor = address, legacy, t
 	m.track()

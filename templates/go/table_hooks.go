@@ -77,7 +77,7 @@ func dlp_00000000_hook_stream(table C.int, device C.DLDevice) (a C.struct_dlp_00
 
 func hooksOf(table C.int) *Producer { return producers.all[table].Load() }
 
-// lend is [Import], except that it does not delete a rejected tensor.
+// borrow is [Import], except that it does not delete a rejected tensor.
 func (m *Managed) borrow(p *DLManagedTensorVersioned) error {
 	if p == nil || uintptr(unsafe.Pointer(p))%unsafe.Alignof(*p) != 0 {
 		return noStruct(unsafe.Pointer(p))

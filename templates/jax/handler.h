@@ -6,7 +6,7 @@
 #include "parameters.h"
 #include "xla_ffi_abi.h"
 
-/* A call that is being read. No function that is not inlined gets its address, so that it stays in
+/* A call that is being read. Its address is passed only to inlined functions, so it stays in
  * registers. */
 struct dlpackgen_jax_call {
   const struct dlpackgen_xla_ffi_frame* frame;
@@ -53,7 +53,7 @@ DLPACKGEN_SLOW static void* dlpackgen_jax_unexpected(const struct dlpackgen_xla_
   dlpackgen_put(&message, kernel);
   dlpackgen_put(&message, "(): XLA's call has ");
   dlpackgen_put(&message, what);
-  dlpackgen_put(&message, ": it was compiled for another version of the library");
+  dlpackgen_put(&message, ": it was compiled for a different version of the library");
   return dlpackgen_jax_reply(frame, DLPACKGEN_STATUS_VALUE_ERROR, text);
 }
 

@@ -249,14 +249,14 @@ DLPACKGEN_FAST int dlpackgen_is_block(const DLTensor* tensor, uint64_t flags, in
     if (DLPACKGEN_RARE(!dlpackgen_dimension_fits((uint64_t)tensor->shape[d], tensor->strides[d], &elements))) return 0;
   }
   if (writable && DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)) return 0;
-  /* Of the word that was compared with the kernel's dtypes: then a compiler knows the bits. */
+  /* From the number that is compared with the kernel's dtypes, so that compilers know the bits. */
   *bytes = elements * (uint64_t)((dlpackgen_dtype_of(tensor) >> 8 & 0xFF) >> 3);
   const uint64_t data = (uint64_t)(uintptr_t)tensor->data;
   const uint64_t address = (data - DLPACKGEN_MOST_ALIGNED) | tensor->byte_offset; /* NULL becomes a high address */
   return !DLPACKGEN_RARE(address & DLPACKGEN_UNUSUAL_BITS) || dlpackgen_is_placed(tensor, data | tensor->byte_offset);
 }
 
-/* Returns whether a tensor is both. */
+/* Returns whether a tensor has the dimensions and is such a block. */
 DLPACKGEN_FAST int dlpackgen_is_usual(const DLTensor* tensor, DLDevice place, uint64_t flags, int writable,
                                       int32_t rank, int more, uint64_t* bytes) {
   return dlpackgen_has_dimensions(tensor, place, rank, more) &&

@@ -110,7 +110,7 @@ static int dlpackgen_own_by_table(const DLPackExchangeAPI* api, PyObject* object
   if ((*out)->version.major == DLPACK_MAJOR_VERSION) return 0;
   dlpackgen_delete(*out);
   *out = NULL;
-  return dlpackgen_reject("its exchange table returned a tensor of another major version of DLPack");
+  return dlpackgen_reject("its exchange table returned a tensor of an unsupported major version of DLPack");
 }
 
 /* A borrowed tensor has no flags. A tensor that is written to, or may be padded, is therefore

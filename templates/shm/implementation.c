@@ -26,7 +26,7 @@ const dlpackgen_shm_table* DLPACKGEN_SHM_ENTRY(void) {
       shm_stream_wait,
       shm_keep_until,
       shm_copy,
-      shm_finish,
+      shm_stream_synchronize,
   };
   static const dlpackgen_shm_table table = {
       sizeof(dlpackgen_shm_table), DLPACKGEN_SHM_ABI_VERSION, 0, &device, shm_send, shm_receive,

@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_SHM_BLOCK_H_
 #define DLPACKGEN_SHM_BLOCK_H_
 
-#include "device_request.h"
+#include "device_allocation.h"
 #include "dlpackgen_tensor.h"
 
 #include <errno.h>
@@ -14,8 +14,8 @@
 /* The offset of the elements in a memfd: after the header, on a separate page. */
 enum { SHM_DATA = 4096 };
 
-/* A tensor of ours, in one piece of private memory with its extents. No peer can
- * reach it. */
+/* A tensor of this backend and its extents, in one block of private memory, which no peer can
+ * access. */
 struct shm_block {
   DLManagedTensorVersioned tensor;
   int fd;     /* -1 without elements */

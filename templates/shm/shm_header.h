@@ -8,11 +8,11 @@
 /* "DLPSHM", and the version of this struct. */
 #define SHM_MAGIC UINT64_C(0x00014d4853504c44)
 
-/* The maximum rank of a tensor in a memfd, which must be the same for both peers: another limit
- * needs another version. */
+/* The maximum rank of a tensor in a memfd, which must be the same for both peers: a different limit
+ * needs a new version. */
 enum { SHM_MAX_NDIM = DLPACKGEN_MAX_NDIM };
 
-/* The first bytes of a memfd. Elements are compact and row-major: no strides and no
+/* The first bytes of a memfd. Elements are C-contiguous: no strides and no
  * sizes, which could contradict the extents. */
 struct shm_header {
   uint64_t magic;

@@ -81,7 +81,7 @@ static int shm_keep_until(DLManagedTensorVersioned* tensor, const dlpackgen_stre
   return code ? code : shm_check_stream("keep_until", stream, error);
 }
 
-static int shm_finish(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
+static int shm_stream_synchronize(const dlpackgen_stream* stream, dlpackgen_backend_error* error) {
   return shm_check_stream("stream_synchronize", stream, error);
 }
 

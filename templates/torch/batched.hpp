@@ -31,7 +31,7 @@ namespace pytorch DLPACKGEN_PYTORCH_HIDDEN {
 enum class Batching {
   each,    ///< Once for each element of the batch, which PyTorch does by itself.
   joined,  ///< Once, with the batch as a leading dimension.
-  none     ///< Never, as `batch: none` says.
+  none     ///< Never, as `batch: none` specifies.
 };
 
 namespace detail {

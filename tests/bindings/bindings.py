@@ -187,13 +187,13 @@ def kinds():
     holds(more.none(d[:0, 0]) == 0 and more.is_read_only(d))
     raises(ValueError, "none(): argument 'x' (1st): expected 0 in dimension 0, got 4", more.none, line)
     holds(more.approve(line[:2]) is None and more.count(d) == 6 and more.tripled(2) == 6)
-    raises(ValueError, "approve(): a dimension has another extent: expected 2, got 4, in dimension 0", more.approve,
+    raises(ValueError, "approve(): a dimension has a different extent: expected 2, got 4, in dimension 0", more.approve,
            line)
     holds(numpy.from_dlpack(more.ones(3)).tolist() == [1, 1, 1], "of no library")
     if library != "jax":
         half = more.halves(line)
         holds(type(half) is type(line) and values(half) == [0.5, 1])
-        raises(ValueError, "halves(): a dimension has another extent", more.halves, line[:3])
+        raises(ValueError, "halves(): a dimension has a different extent", more.halves, line[:3])
         rows = make([[1, 2], [3, 4]], "int64")
         more.fill(rows)
         holds(values(rows) == [[7, 7], [7, 7]])
@@ -206,9 +206,9 @@ def exceptions():
     x = make([1, 2], "float64")
     for fails in (more.fails, more.fails_without_gil):
         name = fails.__name__ if fails.__name__ else "fails"
-        raises(TypeError, name + "(): the elements have another type: expected float32, got float64", fails,
+        raises(TypeError, name + "(): the elements have a different type: expected float32, got float64", fails,
                make([[1]], "float64"), 0)
-        raises(ValueError, name + "(): the tensor has another number of dimensions: expected 2, got 1", fails, x, 0)
+        raises(ValueError, name + "(): the tensor has a different number of dimensions: expected 2, got 1", fails, x, 0)
         raises(IndexError, "beyond the end", fails, x, 1)
         raises(MemoryError, "std::bad_alloc", fails, x, 2)
         raises(MemoryError, name + "(): out of memory", fails, x, 3)
@@ -226,9 +226,9 @@ def by_hand():
     """The functions of python.hpp."""
     x = make([1, 2, 3], "float64")
     holds(more.sum_of(x) == 6 and more.later(make([4, 5], "float64")) == 9)
-    raises(ValueError, "the tensor has another number of dimensions: expected 2, got 3", more.sum_of,
+    raises(ValueError, "the tensor has a different number of dimensions: expected 2, got 3", more.sum_of,
            make([[[1]]], "float64"))
-    raises(TypeError, "the elements have another type: expected float64, got float32", more.sum_of, make([1]))
+    raises(TypeError, "the elements have a different type: expected float64, got float32", more.sum_of, make([1]))
     raises(TypeError, "expected a tensor, got int, which has no __dlpack__", more.sum_of, 3)
     raises(BufferError, "it is read-only, but the parameter is writable", more.zero, fixed([1.0]))
     raises(BufferError, "the pointer is NULL", more.empty)

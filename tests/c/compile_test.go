@@ -140,7 +140,7 @@ func TestHelpersNameTheOlderHeaderThatCameFirst(t *testing.T) {
 	first := filepath.Join(new, "dlpack/dlpack.h")
 	next := "#include \"" + first + "\"\n#undef DLPACK_MAJOR_VERSION\n#define DLPACK_MAJOR_VERSION 2\n" +
 		include("dlpackgen/tensor.h")
-	assertRejects(t, "has another major version", new, next, command("gcc", "c", "c11")...)
+	assertRejects(t, "has a different major version", new, next, command("gcc", "c", "c11")...)
 }
 
 // A header of 1.2 suffices for the helpers of 1.3.

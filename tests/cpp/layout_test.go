@@ -190,7 +190,7 @@ func TestTheHeaderThatCameFirstIsNamed(t *testing.T) {
 	}
 	next := "#include <dlpack/dlpack.h>\n#undef DLPACK_MAJOR_VERSION\n#define DLPACK_MAJOR_VERSION 2\n#include " +
 		"<dlpackgen/core.hpp>\n"
-	assertRejects(t, "has another major version", gcc, next, gen(t)...)
+	assertRejects(t, "has a different major version", gcc, next, gen(t)...)
 	old := gcc
 	old.standard = "c++14"
 	assertRejects(t, "dlpackgen needs C++17", old, "#include <dlpackgen/core.hpp>\n", gen(t)...)

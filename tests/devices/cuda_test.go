@@ -40,7 +40,7 @@ var pointers = []scenario{
 	{"of another context", []string{"make:plain:0", "make:foreign:0", "info:p0", "info:p1"},
 		[]string{`info ok 2 0 0 \+0 64`,
 			`info 13 0 cuda: pointer_attributes of 0x\w+: the memory belongs to a context that the program created on ` +
-				`device 0, not to the primary one, which libraries share; allocate it there`}},
+				`device 0, not to the primary context, which libraries share; allocate it there`}},
 	{"of another context, where no primary one is in use", []string{"make:plain:1", "make:foreign:0", "info:p1", "log"},
 		[]string{`info 13 0 .*`, `log cuPointerGetAttributes\(7\) cuDevicePrimaryCtxGetState\(0\) `}},
 	{"of a graph", []string{"make:unmapped:1", "info:p0"},
@@ -348,7 +348,7 @@ var copies = []scenario{
 		[]string{`copy 8 0 cuda: copy: neither tensor is in memory of CUDA`}},
 	{"of other elements", []string{"copy:1:0:h:1:0:h:16@1@0d", "copy:1:0:h:1:0:h:16@1@0x"},
 		[]string{`copy 17 0 cuda: copy: the dtypes of the two tensors differ`,
-			`copy 17 0 cuda: copy: the source is not compact; make it compact first`}},
+			`copy 17 0 cuda: copy: the source is not C-contiguous; make a contiguous copy first`}},
 	{"on no stream", []string{"copy:1:0:h:1:0:h:16@-@0"},
 		[]string{`copy 10 0 cuda: copy: a stream is required; -1 means no stream`}},
 	{"that fails", []string{"alloc:2:1:4", "inject:cuMemcpyAsync:700", "copy:2:1:t0:1:0:h:16@1@1", "delete:0", "alive"},

@@ -38,6 +38,6 @@ func TestCxx(t *testing.T) {
 		"cuda 3", "2 1", "0x1",
 		"10 0 cuda: stream_from_dlpack: the number 0 is not a stream of CUDA; a stream is None, -1, a " +
 			"default stream's number, or a handle",
-		"the backend's table has another version than dlpackgen_backend.hpp", "",
+		"the backend's table and dlpackgen_backend.hpp have different versions", "",
 	}, strings.Split(string(out), "\n"))
 }

@@ -51,10 +51,10 @@ var sizeMutants = []struct {
 	backend          int
 	file, old, fresh string
 }{
-	{0, "device_request.h", "if (size >= first) return DLPACKGEN_BACKEND_OK;", "if (1) return DLPACKGEN_BACKEND_OK;"},
-	{0, "device_request.h", "info->version = version, info->devices = devices, info->reserved = 0;",
+	{0, "device_allocation.h", "if (size >= first) return DLPACKGEN_BACKEND_OK;", "if (1) return DLPACKGEN_BACKEND_OK;"},
+	{0, "device_allocation.h", "info->version = version, info->devices = devices, info->reserved = 0;",
 		"*info = (dlpackgen_driver_info){.size = sizeof *info, .version = version, .devices = devices};"},
-	{0, "device_request.h", "info->base = base, info->bytes = bytes;",
+	{0, "device_allocation.h", "info->base = base, info->bytes = bytes;",
 		"*info = (dlpackgen_pointer_attributes){.size = info->size, .device = device, .base = base, .bytes = bytes};"},
 	{2, "vendor_load.h",
 		"if (!code) device_return_attributes(found.device, found.ordinal, found.base, found.bytes, info);",

@@ -173,8 +173,8 @@ func TestConformance(t *testing.T) {
 // faults are mistakes that a conformance check must detect, all of them in one program.
 var faults = []struct{ file, old, fresh, check string }{
 	{"dlpackgen_acme.c", "DLPACKGEN_BACKEND_ABI_VERSION,", "DLPACKGEN_BACKEND_ABI_VERSION + 1,", "the table"},
-	{"device_request.h", "*count = found;", "*count = found + 1;", "devices are counted"},
-	{"device_request.h", "if (size >= first) return DLPACKGEN_BACKEND_OK;", "if (1) return DLPACKGEN_BACKEND_OK;",
+	{"device_allocation.h", "*count = found;", "*count = found + 1;", "devices are counted"},
+	{"device_allocation.h", "if (size >= first) return DLPACKGEN_BACKEND_OK;", "if (1) return DLPACKGEN_BACKEND_OK;",
 		"sizes of callers"},
 	{"vendor_stream.h", "if (device.device_id >= 0 && device.device_id < vendor.info.devices)", "if (1)",
 		"devices that do not exist"},
@@ -182,12 +182,12 @@ var faults = []struct{ file, old, fresh, check string }{
 	{"vendor_stream.h", "if (!code) *stream = (dlpackgen_stream){vendor_handle(handle), device, 0, 0};",
 		"if (!code) *stream = (dlpackgen_stream){vendor_handle(handle), {kDLCPU, 0}, 0, 0};",
 		"streams of a program"},
-	{"device_request.h", "tensor->version.major = DLPACK_MAJOR_VERSION;", "", "tensors are as requested"},
+	{"device_allocation.h", "tensor->version.major = DLPACK_MAJOR_VERSION;", "", "tensors are as requested"},
 	{"device_tensor.h", "if (!dlpackgen_bytes_of_(count, width, &total) ||",
 		"dlpackgen_bytes_of_(count, width, &total);\n  if (0 &&", "requests that are rejected"},
 	{"acme_impl.c", "info->ordinal = device,", "info->ordinal = -1,", "whose memory"},
 	{"acme_impl.c", "driver->copy(to, from, bytes,", "driver->copy(to, from, bytes - 1,", "copies arrive"},
-	{"device_request.h", "if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))",
+	{"device_allocation.h", "if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))",
 		"if (0)", "copies that are rejected"},
 	{"vendor_stream.h", "if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;",
 		"if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return 7;", "streams in order"},
@@ -434,7 +434,7 @@ func TestAVendorsDriverThatIsOther(t *testing.T) {
 
 // vendorMutants are the guards that all vendors share.
 var vendorMutants = []mutant{
-	{"device_request.h", "if (pointer && info)", "if (1)", "nulls"},
+	{"device_allocation.h", "if (pointer && info)", "if (1)", "nulls"},
 	{"vendor_load.h", "dlpackgen_pointer_attributes found = DLPACKGEN_POINTER_ATTRIBUTES_INIT;",
 		"dlpackgen_pointer_attributes found = *info;",
 		"memory of each type"},
@@ -475,7 +475,7 @@ var vendorMutants = []mutant{
 		"return code;", "freed after the end"},
 	{"vendor_memory.h", "return code == DLPACKGEN_BACKEND_SHUTTING_DOWN ? DLPACKGEN_BACKEND_OK : code;", "return 0;",
 		"what fails while it is freed"},
-	{"device_request.h", "if (tensor && tensor->deleter == deleter)", "if (tensor)", "not kept"},
+	{"device_allocation.h", "if (tensor && tensor->deleter == deleter)", "if (tensor)", "not kept"},
 	{"vendor_memory.h", "if (old) vendor.impl->delete_mark(&vendor.driver, old);", "", "kept"},
 	{"vendor_memory.h", "keep->stream.device.device_id == fresh->stream.device.device_id)", "1)",
 		"two default streams are kept"},

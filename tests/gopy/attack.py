@@ -298,7 +298,7 @@ def test_what_is_told():
     assert "NULL" in told("__index__", shrinks, "i1 t0")
     equal(told("__index__", grows, "i1 t0"), "read")
     equal(told("__dlpack__", grows, "b0"), "read")
-    assert "argument 2: it became an object of another type during the call" in told("__dlpack__", retypes, "b0")
+    assert "argument 2: its type changed during the call" in told("__dlpack__", retypes, "b0")
 
 
 def test_a_function_that_passes_over_errors():

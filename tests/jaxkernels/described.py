@@ -408,7 +408,7 @@ def test_foreign_calls_are_rejected():
         ("attributes of unexpected types", two, (x, W), {**good, "?": 1.0}),
         ("attributes of unexpected types", two, (x, W), {**good, "eps": "text"}),
     ):
-        text = start + what + ": it was compiled for another version of the library"
+        text = start + what + ": it was compiled for a different version of the library"
         raises(FAILURE, text, call, result, *args, **attributes)
     wrong = [jax.ShapeDtypeStruct((3, 9), jnp.float64), two[1]]
     raises(FAILURE, "rms_norm(): argument 'y' (5th): expected 8 in dimension 1, got 9", call, wrong, x, W, **good)

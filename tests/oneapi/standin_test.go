@@ -161,7 +161,7 @@ var order = []scenario{
 				`.*zeCommandListAppendBarrier\(l1,.*zeCommandListAppendBarrier\(l0,.*`}},
 	{"of two drivers", []string{"order:0:0:0:2"},
 		[]string{`order 20 0 oneapi: stream_wait: devices 0 and 2 have two drivers, whose streams cannot wait ` +
-			`for each other; finish the producer's stream`}},
+			`for each other; synchronize the producer's stream`}},
 	{"a stream of another device", []string{"open:order:1:0", "order:s0:0:0:0", "order:0:0:s0:0", "order:s0:1:0:1"},
 		[]string{`order 11 0 oneapi: stream_wait: the consumer's stream: the stream 0x\w+ is of device 1 of ` +
 			`Level Zero; expected device 0, its number 0`,
@@ -290,7 +290,7 @@ var copies = []scenario{
 		[]string{`copy 8 0 oneapi: copy: neither tensor is in memory of oneAPI`,
 			`copy 8 0 oneapi: copy: the destination declares device type 2; oneAPI copies between 14 and 1`}},
 	{"that is not compact", []string{"copy:1:0:h:1:0:h:16@0@0x"},
-		[]string{`copy 17 0 oneapi: copy: the source is not compact; make it compact first`}},
+		[]string{`copy 17 0 oneapi: copy: the source is not C-contiguous; make a contiguous copy first`}},
 	{"of no memory", []string{"alloc:0:4", "copy:14:0:t0:1:0:n:16@0@0", "copy:1:0:n:14:0:t0:16@0@0", "delete:0"},
 		[]string{"alloc ok .*", "copy 7 0 oneapi: copy: the source has elements but no data",
 			"copy 7 0 oneapi: copy: the destination has elements but no data"}},

@@ -301,7 +301,7 @@ var syclMutants = []struct{ file, old, fresh, platform, scenario string }{
 	{"sycl_order.hpp", "consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC", "1", "cpu", "really in order"},
 	{"sycl_memory.hpp", "!named", "0", "cpu", "really kept for its own queue"},
 	{"sycl_copy.hpp", "queue.is_in_order()", "1", "cpu", "really one queue in order"},
-	{"device_request.h", "tensor && tensor->deleter == deleter", "tensor", "cpu", "rejected requests"},
+	{"device_allocation.h", "tensor && tensor->deleter == deleter", "tensor", "cpu", "rejected requests"},
 	{"sycl_memory.hpp", "phase.load() != sycl_phase::ready", "0", "cpu", "a child of fork"},
 	{"sycl_memory.hpp", "static_cast<int>(r->device.device_type) != BACKEND_device", "0", "cpu", "rejected requests"},
 	{"sycl_copy.hpp", "!can_access(id, to->memory) || !can_access(id, from->memory)", "0", "COMPOSITE", "two cards"},

@@ -30,7 +30,7 @@ def test_descriptions():
         ({**x, "dtypes": [FLOAT32, 2]}, "dtypes[1] is 2, which is not a dtype such as DLPACKGEN_DTYPE_FLOAT32"),
         ({**x, "dtypes": [dtype(2, 0)]}, "dtypes[0] is 65538, which is not a dtype"),
         ({**x, "devices": [CPU, -2]}, "devices[1] is -2, which is not a device type"),
-        ({**x, "name": "a"}, "name is also that of parameter 1"),
+        ({**x, "name": "a"}, "name is also used by parameter 1"),
     ]:
         for arguments in (New(2), New(2), New(2)), (own, own, own), (), (5, "x", None, None):
             with raises(SystemError, f"f(): argument '{wrong.get('name', 'b')}' (2nd): its {text}"):
@@ -43,7 +43,7 @@ def test_descriptions():
     for field in "same_dtype_as", "same_shape_as":
         with raises(SystemError, f"f(): argument 'b' (2nd): its {field} is 1, but that parameter is not a tensor"):
             described({"kind": INT}, {**x, field: 1})(5, New(2))
-    with raises(SystemError, "f(): argument 'stream' (1st): its name is also that of the argument that takes_stream adds"):
+    with raises(SystemError, "f(): argument 'stream' (1st): its name is also used by the argument that takes_stream adds"):
         described({**x, "name": "stream"}, takes_stream=1)(New(2))
     described(
         {**x, "ndim": 8, "shape": [symbol(n) for n in range(8)]},

@@ -51,7 +51,7 @@ def test_what_fits_at_once():
                 (
                     (x, x, lends(3, 4)),
                     ValueError,
-                    "argument 'c' (3rd): expected shape (3, 3), that of argument 'b' (2nd), got (3, 4)",
+                    "argument 'c' (3rd): expected shape (3, 3), the shape of argument 'b' (2nd), got (3, 4)",
                 ),
                 (
                     (x, lends(3, 3, device=CUDA), x),

@@ -136,7 +136,7 @@ def test_a_tensor_that_becomes_another():
             with (
                 frees_all(),
                 raises(
-                    BufferError, f"argument '{'ab'[order[0]]}'", "it became an object of another type during the call"
+                    BufferError, f"argument '{'ab'[order[0]]}'", "its type changed during the call"
                 ),
             ):
                 f(*[given[i] for i in order], New(2))
@@ -156,7 +156,7 @@ def test_a_tensor_that_becomes_another():
             return False
 
     for call in read, lambda x: checked.take(x, 0):
-        with frees_all(), raises(BufferError, "it became an object of another type during the call"):
+        with frees_all(), raises(BufferError, "its type changed during the call"):
             call(ChangesItself(2))
 
 

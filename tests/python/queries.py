@@ -104,7 +104,7 @@ def test_a_table_is_not_used_without_memory():
             for x, text in (
                 (sparse, "it has no dense memory: pass to_dense()"),
                 (unknown, "Table was not exported: division by zero"),
-                (typed, "it became an object of another type during the call"),
+                (typed, "its type changed during the call"),
             ):
                 with raises(BufferError, text):
                     f(x)

@@ -74,7 +74,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"shm_block.h", "(uintptr_t)pointer - data < block->size - SHM_DATA", "1", "host"},
 	{"shm_host.h", "if (number)", "if (0)", "host"},
 	{"shm_host.h", "if (block && block->tensor.flags & DLPACK_FLAG_BITMASK_READ_ONLY)", "if (0)", "host"},
-	{"device_request.h", "to->dtype.code != from->dtype.code || ", "", "host"},
+	{"device_allocation.h", "to->dtype.code != from->dtype.code || ", "", "host"},
 }
 
 // notices reports whether a mutant behaves differently from the unchanged backend.

@@ -34,7 +34,7 @@ func TestMutantsOfSizesAreFound(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds the backend with a mutant")
 	}
-	source := testkit.Mutated(t, parts(t), "device_request.h", "if (size >= first) return DLPACKGEN_BACKEND_OK;",
+	source := testkit.Mutated(t, parts(t), "device_allocation.h", "if (size >= first) return DLPACKGEN_BACKEND_OK;",
 		"if (1) return DLPACKGEN_BACKEND_OK;")
 	out, err := sizes(t, source)
 	assert.False(t, err == nil && out == testkit.WantSizes("shm", 3))

@@ -77,8 +77,8 @@ func TestSite(t *testing.T) {
 			assert.NotEmpty(t, below(pages, folder), "%s has pages", folder)
 		}
 	})
-	t.Run("the words of descriptions are one click away", func(t *testing.T) {
-		assert.Contains(t, string(pages["index.html"]), `href="kernels.html#which-word-do-i-need"`)
+	t.Run("the modifiers of descriptions are one click away", func(t *testing.T) {
+		assert.Contains(t, string(pages["index.html"]), `href="kernels.html#which-modifier-do-i-need"`)
 	})
 	t.Run("browser", func(t *testing.T) { browse(t, html, pages) })
 }
@@ -295,7 +295,7 @@ func keep(t *testing.T, pictures string) {
 	t.Log("pictures:", to)
 }
 
-// questions are searches of readers who look for a word of a description, and the section that
+// questions are searches of readers who look for a modifier of a description, and the section that
 // answers each. The last ones look for other pages, which the weights of pages must not hide.
 var questions = []struct{ search, answer string }{
 	{"two arguments same dtype", "kernels.html#types-and-values"},

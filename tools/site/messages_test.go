@@ -31,7 +31,7 @@ var noMessages = []string{
 	`dlpack: panic in OnRelease: %v\n%s`, "wider elements are not packed",
 	" in a function of Go", "the value of an any", "of a value",
 	// Parts of names, and code that torch evaluates.
-	"an unknown code", "a device of another kind", "GCC unroll 32", "(5, 7, 1, 2, 3)",
+	"an unknown code", "a device of an unknown type", "GCC unroll 32", "(5, 7, 1, 2, 3)",
 	"torch._efficientzerotensor((3,), dtype=torch.float32, device='cpu')", "torch.empty((3,), dtype=torch.float32, device='meta')",
 }
 

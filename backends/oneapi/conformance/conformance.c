@@ -446,7 +446,7 @@ static void copy_on(const dlpackgen_stream* stream, DLManagedTensorVersioned* to
 
 /* ---- stream_synchronize and copies ---- */
 
-static void finish_waits(const dlpackgen_stream* stream) {
+static void synchronize_waits(const dlpackgen_stream* stream) {
   struct hold hold;
   const double seconds = observation();
   if (!begin_hold(&hold, stream)) return;
@@ -512,7 +512,7 @@ static void copies_of_the_host_wait(const dlpackgen_stream* stream) {
   drop(two[0]), drop(two[1]);
 }
 
-static void finishing(void) { on_each_lane(finish_waits); }
+static void synchronizing(void) { on_each_lane(synchronize_waits); }
 static void queued_copies(void) { on_each_lane(copies_are_queued); }
 static void copies_of_the_host(void) { on_each_lane(copies_of_the_host_wait); }
 
@@ -696,7 +696,7 @@ static void tells_failure(const char* what, int (*run)(DLManagedTensorVersioned*
   fails_somehow(what, code);
 }
 
-static int finish_then_free(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream) {
+static int synchronize_then_free(DLManagedTensorVersioned* tensor, const dlpackgen_stream* stream) {
   dlpackgen_backend_error unread;
   const int code = table->stream_synchronize(stream, &error);
   (void)table->deallocate(tensor, &unread);
@@ -718,12 +718,12 @@ static int free_of_what_is_kept(DLManagedTensorVersioned* tensor, const dlpackge
 }
 
 static void work_that_fails(void) {
-  tells_failure("stream_synchronize of work that fails", finish_then_free);
+  tells_failure("stream_synchronize of work that fails", synchronize_then_free);
   tells_failure("deallocate while work of the stream fails", free_of_a_stream);
   tells_failure("deallocate while work that it was kept for fails", free_of_what_is_kept);
 }
 
-/* Calls behind which the driver rejects something. */
+/* Makes the driver reject the calls that one function makes. */
 static void reject(enum conformance_call call) {
   expect(!conformance_hooks.reject(call), "the hook `reject` to succeed");
 }
@@ -769,7 +769,7 @@ static void begin_to_count(void) {
 }
 
 static void with_hooks(void) {
-  check("stream_synchronize waits", finishing);
+  check("stream_synchronize waits", synchronizing);
   check("copies are queued", queued_copies);
   check("copies of the host wait", copies_of_the_host);
   check("streams wait for each other", order_of_streams);
@@ -925,7 +925,7 @@ static void expect_compact(const DLTensor* t, DLDevice device, int32_t ndim, con
   }
 }
 
-/* Tensors of each type of device: of no dimension, of three, and without elements. */
+/* Allocates tensors on each device type: scalars, with three dimensions, and without elements. */
 static void tensors_are_as_requested(void) {
   const int64_t shapes[][3] = {{2, 1, 3}, {4, 0, 3}};
   for (size_t i = 0; i < sizeof conformance_types / sizeof *conformance_types; i++) {
@@ -944,7 +944,7 @@ static void tensors_are_as_requested(void) {
   }
 }
 
-/* Requests that cannot be met, each rejected with a different code. */
+/* Allocations that cannot be made, each rejected with a different code. */
 static void requests_that_are_rejected(void) {
   const int64_t negative[] = {2, -1}, endless[] = {INT64_MAX, INT64_MAX}, large[] = {INT64_MAX};
   const dlpackgen_allocation requests[] = {allocation_of(here(0), 2, negative), allocation_of(here(0), 65, negative),

@@ -28,9 +28,9 @@
 
 /* One error for the most common mistake: another dlpack.h comes first in the include path. */
 #if !defined(DLPACK_MAJOR_VERSION) || DLPACK_MAJOR_VERSION != 1
-#error "the first <dlpack/dlpack.h> in the include path, or included before, is not that of DLPack 1.3"
+#error "the first <dlpack/dlpack.h> in the include path, or included before, is not of DLPack 1.3"
 #elif !defined(DLPACK_MINOR_VERSION) || DLPACK_MINOR_VERSION != 3
-#error "the first <dlpack/dlpack.h> in the include path, or included before, is not that of DLPack 1.3"
+#error "the first <dlpack/dlpack.h> in the include path, or included before, is not of DLPack 1.3"
 #endif
 
 /* Static assertions, members of types and comparisons of types, in C and C++. */

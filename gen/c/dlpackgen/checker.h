@@ -117,7 +117,7 @@ static inline void dlpackgen_put_devices(struct dlpackgen_message* message, cons
   for (int n = 0; n < count; n++) {
     const char* const name = dlpackgen_device_name(devices[0] ? devices[n] : (int32_t)kDLCPU);
     dlpackgen_put_separator(message, n, count);
-    dlpackgen_put(message, name ? name : "a device of another kind");
+    dlpackgen_put(message, name ? name : "a device of an unknown type");
   }
 }
 
@@ -185,7 +185,7 @@ DLPACKGEN_SLOW static int dlpackgen_other_shape(const struct dlpackgen_site* at,
                                                 struct dlpackgen_message* message) {
   const int status = dlpackgen_fail(message, at, DLPACKGEN_STATUS_VALUE_ERROR, "expected shape ");
   dlpackgen_put_tuple(message, expected->shape, expected->ndim);
-  dlpackgen_put(message, ", that of ");
+  dlpackgen_put(message, ", the shape of ");
   dlpackgen_put_argument(message, like);
   dlpackgen_put(message, ", got ");
   dlpackgen_put_tuple(message, tensor->shape, tensor->ndim);
@@ -800,7 +800,7 @@ DLPACKGEN_SLOW static int dlpackgen_bad_element(const struct dlpackgen_function*
 DLPACKGEN_SLOW static int dlpackgen_bad_name(const struct dlpackgen_function* function, int i, int number,
                                              struct dlpackgen_message* message) {
   const struct dlpackgen_site at = dlpackgen_site_of(function, i);
-  const int status = dlpackgen_fail(message, &at, DLPACKGEN_STATUS_SYSTEM_ERROR, "its name is also that of ");
+  const int status = dlpackgen_fail(message, &at, DLPACKGEN_STATUS_SYSTEM_ERROR, "its name is also used by ");
   dlpackgen_put(message, number ? "parameter " : "the argument that takes_stream adds");
   if (number) dlpackgen_put_integer(message, number);
   return status;

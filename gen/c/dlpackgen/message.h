@@ -24,7 +24,7 @@
 #define DLPACKGEN_TEXT_CONJUGATED "its memory holds the conjugated values: pass resolve_conj()"
 #define DLPACKGEN_TEXT_NOT_DENSE "it has no dense memory: pass to_dense()"
 #define DLPACKGEN_TEXT_UNNAMED "its dtype has no DLPack equivalent"
-#define DLPACKGEN_TEXT_OTHER_TYPE "it became an object of another type during the call"
+#define DLPACKGEN_TEXT_OTHER_TYPE "its type changed during the call"
 #define DLPACKGEN_TEXT_NO_CAPSULE "its __dlpack__() did not return an unconsumed DLPack capsule"
 #define DLPACKGEN_TEXT_NO_DEVICE "its __dlpack_device__() did not return a device type and an id"
 #define DLPACKGEN_TEXT_NO_STORAGE \
@@ -51,7 +51,7 @@
   "an argument has a forward-mode derivative, which kernels do not support: use backward mode"
 #define DLPACKGEN_TEXT_NO_MEMORY "no memory for it"
 #define DLPACKGEN_TEXT_TOO_MANY_ARGUMENTS "too many arguments"
-/** Parts of texts: the subject, a number or the rest follows or precedes. */
+/** Parts of texts, to which callers add the subject, a number or the rest. */
 #define DLPACKGEN_TEXT_NO_STRIDES "has no strided memory: pass to_dense()"
 #define DLPACKGEN_TEXT_PASS_COPY ": pass a contiguous copy"
 #define DLPACKGEN_TEXT_PASS_TENSOR ": pass a tensor"

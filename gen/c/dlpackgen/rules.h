@@ -449,7 +449,7 @@ DLPACKGEN_CONSTEXPR int32_t dlpackgen_next_step_(const DLTensor* tensor, int32_t
  * uses. The result is 0 for an empty tensor. The extents must not be negative.
  */
 DLPACKGEN_CONSTEXPR int dlpackgen_may_overlap(const DLTensor* tensor) {
-  const uint64_t most = DLPACKGEN_RULES_CAST(uint64_t, -1); /* what lies on both sides fits in 64 bits */
+  const uint64_t most = DLPACKGEN_RULES_CAST(uint64_t, -1); /* both distances together fit in 64 bits */
   uint64_t covered = 0;
   int64_t count = 0;
   int32_t i = -1;

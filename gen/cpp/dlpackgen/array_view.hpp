@@ -60,7 +60,7 @@ class ArrayView {
   constexpr const std::int64_t* strides() const noexcept { return strides_; }
   /** The number of elements. */
   constexpr std::int64_t size() const noexcept {
-    std::uint64_t product = data_ == nullptr ? 0 : 1;  // unsigned: if extents are too large, another one is 0
+    std::uint64_t product = data_ == nullptr ? 0 : 1;  // unsigned: it may wrap around only if an extent is 0
     for (std::size_t i = 0; i < N; ++i) product *= static_cast<std::uint64_t>(shape_[i]);
     return static_cast<std::int64_t>(product);
   }

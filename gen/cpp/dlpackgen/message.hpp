@@ -16,7 +16,7 @@
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 
-/** The text of an error: "the elements have another type: expected float32, got int64". */
+/** The text of an error: "the elements have a different type: expected float32, got int64". */
 class Message {
  public:
   explicit Message(const Error& error) noexcept {

@@ -44,7 +44,7 @@
 #elif DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 1
 #error "dlpackgen needs DLPack 1.2 or newer; the <dlpack/dlpack.h> that was included first is 1.1"
 #elif DLPACK_MAJOR_VERSION != 1
-#error "dlpackgen needs DLPack 1; the <dlpack/dlpack.h> that was included first has another major version"
+#error "dlpackgen needs DLPack 1; the <dlpack/dlpack.h> that was included first has a different major version"
 #endif
 
 #ifdef DLPACKGEN_HAS_DEFAULT_RELEASE
@@ -195,7 +195,7 @@ class Described {
     }
     if (end[0] != ']' || end[1] != '\0') reject(line, "expected a name and extents, as x[m, n]");
     if (p.leading_dims == 0 && p.ndim != dimension)
-      reject(line, "the type of the argument has another number of dimensions");
+      reject(line, "the type of the argument has a different number of dimensions");
     p.ndim = dimension;
     p.leading_dims = 0;
   }

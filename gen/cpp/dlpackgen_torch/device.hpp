@@ -417,7 +417,7 @@ inline int stream_of_torch(void*, DLDevice device, void** handle) noexcept {
 inline void use_backend(const dlpackgen_backend* table) {
   if (table != nullptr &&
       (table->abi_version != DLPACKGEN_BACKEND_ABI_VERSION || table->size < sizeof(dlpackgen_backend))) {
-    throw BufferError("the backend's table has another version than dlpackgen_backend.h");
+    throw BufferError("the backend's table and dlpackgen_backend.h have different versions");
   }
   if (table != nullptr && table->device_type != detail::gpu()) {
     throw BufferError("the backend does not support the devices of this torch");

@@ -10,8 +10,8 @@ import (
 	"strings"
 )
 
-// The version of DLPack that this package serves, and stamps into what it
-// exports.
+// The version of DLPack that this package supports, and that exported tensors
+// declare.
 const (
 	// Raised when the layout of DLManagedTensorVersioned changes. If the major
 	// version differs, a consumer may call the deleter, but must not read any other
@@ -98,8 +98,8 @@ const (
 	DeviceTrn DeviceType = 18
 )
 
-// String returns the name in C without its kDL, or DeviceType(99) for a number
-// without a name.
+// String returns the name in C without the prefix kDL, or DeviceType(99) for a
+// number without a name.
 func (v DeviceType) String() string {
 	switch v {
 	case DeviceCPU:
@@ -183,8 +183,8 @@ const (
 	CodeFloat4E2M1FN DataTypeCode = 17
 )
 
-// String returns the name in C without its kDL, or DataTypeCode(99) for a
-// number without a name.
+// String returns the name in C without the prefix kDL, or DataTypeCode(99) for
+// a number without a name.
 func (v DataTypeCode) String() string {
 	switch v {
 	case CodeInt:
@@ -284,7 +284,7 @@ var (
 	DTypeFloat4E2M1FN      = DataType{Code: CodeFloat4E2M1FN, Bits: 4, Lanes: 1}
 )
 
-// name is that of a data type among those above, or empty.
+// name returns the name of a data type above, or an empty string.
 func (t DataType) name() string {
 	switch t {
 	case DTypeBool:
@@ -349,7 +349,7 @@ func (t DataType) name() string {
 	return ""
 }
 
-// packedBelow is the bits of the narrowest lane that is not packed.
+// packedBelow is the width in bits of the narrowest lane that is not packed.
 const packedBelow = 8
 
 // MaxNDim is the maximum number of dimensions of a tensor, which is NumPy's
@@ -374,7 +374,7 @@ func (v DataTypeCode) fixedBits() uint8 {
 	return 0
 }
 
-// parts is how many numbers an element consists of.
+// parts is the number of numbers in an element.
 func (v DataTypeCode) parts() uint8 {
 	switch v {
 	case CodeComplex, 18:

@@ -96,9 +96,9 @@ func DataTypeOf[T Scalar]() DataType {
 	return DTypeUint16
 }
 
-// dataTypeOfKind has the data types of those kinds of Go types that no type of
-// this package is made of. It has room for all kinds, so that no index is out
-// of range.
+// dataTypeOfKind maps the kinds of Go types to data types, except kinds that
+// underlie types of this package. It has room for all kinds, so that no index
+// is out of range.
 var dataTypeOfKind = [32]DataType{
 	reflect.Bool:       {Code: CodeBool, Bits: 8, Lanes: 1},
 	reflect.Complex128: {Code: CodeComplex, Bits: 128, Lanes: 1},
@@ -182,8 +182,8 @@ func (t DataType) value(bytes []byte) any {
 	return nil
 }
 
-// Bool is a truth value in a byte: 0 is false, any other is true. It is what a
-// Go bool is not allowed to be, should a producer write more than 0 and 1.
+// Bool is a boolean in a byte: 0 is false, any other value is true. Unlike a Go
+// bool, it may have values other than 0 and 1, which some producers write.
 type Bool uint8
 
 // BoolFrom returns 1 or 0.
@@ -199,7 +199,7 @@ func (x Bool) Value() bool {
 	return x != 0
 }
 
-// Format takes every verb of a bool.
+// Format accepts every verb for a bool.
 func (x Bool) Format(s fmt.State, verb rune) {
 	fmt.Fprintf(s, fmt.FormatString(s, verb), x.Value())
 }
@@ -220,12 +220,12 @@ func (x Int4) Int() int {
 	return int(int8(x.bits<<4) >> 4)
 }
 
-// Bits returns the code, in the lowest bits. [FromBits] is the opposite.
+// Bits returns the code, in the lowest bits. [FromBits] is the inverse.
 func (x Int4) Bits() uint8 {
 	return x.bits
 }
 
-// Format takes every verb of an integer.
+// Format accepts every verb for an integer.
 func (x Int4) Format(s fmt.State, verb rune) {
 	fmt.Fprintf(s, fmt.FormatString(s, verb), x.Int())
 }
@@ -246,18 +246,18 @@ func (x Uint4) Uint() uint {
 	return uint(x.bits)
 }
 
-// Bits returns the code, in the lowest bits. [FromBits] is the opposite.
+// Bits returns the code, in the lowest bits. [FromBits] is the inverse.
 func (x Uint4) Bits() uint8 {
 	return x.bits
 }
 
-// Format takes every verb of an integer.
+// Format accepts every verb for an integer.
 func (x Uint4) Format(s fmt.State, verb rune) {
 	fmt.Fprintf(s, fmt.FormatString(s, verb), x.Uint())
 }
 
 // Float16 is an element of type float16: 5 bits of exponent, 10 of mantissa.
-// Its numbers reach from 5.96046e-08 to 65504. Like IEEE 754, it has infinities
+// Its numbers range from 5.96046e-08 to 65504. Like IEEE 754, it has infinities
 // and NaNs.
 type Float16 uint16
 
@@ -268,9 +268,8 @@ var encodingOfFloat16 = floatFormat{
 	specials: infinities,
 }
 
-// Float16From rounds to the nearest number, of two equally near ones to the
-// even one. Numbers out of range become infinity. NaN remains NaN, with its
-// sign.
+// Float16From rounds to the nearest number, and ties to even. Numbers out of
+// range become infinity. NaN remains NaN, with its sign.
 func Float16From(v float32) Float16 {
 	return Float16(encodingOfFloat16.encode(v, false))
 }
@@ -291,13 +290,14 @@ func (x Float16) String() string {
 	return encodingOfFloat16.shortest(uint32(x))
 }
 
-// Format takes every verb of a number of Go's; %v and %s are String.
+// Format accepts every verb for Go's numbers; %v and %s format the result of
+// String.
 func (x Float16) Format(s fmt.State, verb rune) {
 	formatFloat(s, verb, x)
 }
 
 // BFloat16 is an element of type bfloat16: 8 bits of exponent, 7 of mantissa.
-// Its numbers reach from 9.18355e-41 to 3.38953e+38. Like IEEE 754, it has
+// Its numbers range from 9.18355e-41 to 3.38953e+38. Like IEEE 754, it has
 // infinities and NaNs.
 type BFloat16 uint16
 
@@ -308,9 +308,8 @@ var encodingOfBFloat16 = floatFormat{
 	specials: infinities,
 }
 
-// BFloat16From rounds to the nearest number, of two equally near ones to the
-// even one. Numbers out of range become infinity. NaN remains NaN, with its
-// sign.
+// BFloat16From rounds to the nearest number, and ties to even. Numbers out of
+// range become infinity. NaN remains NaN, with its sign.
 func BFloat16From(v float32) BFloat16 {
 	return BFloat16(encodingOfBFloat16.encode(v, false))
 }
@@ -331,7 +330,8 @@ func (x BFloat16) String() string {
 	return encodingOfBFloat16.shortest(uint32(x))
 }
 
-// Format takes every verb of a number of Go's; %v and %s are String.
+// Format accepts every verb for Go's numbers; %v and %s format the result of
+// String.
 func (x BFloat16) Format(s fmt.State, verb rune) {
 	formatFloat(s, verb, x)
 }
@@ -356,13 +356,14 @@ func (x Complex32) String() string {
 	return complexText(x.Real.String(), x.Imag.String())
 }
 
-// Format takes every verb of a number of Go's; %v and %s are String.
+// Format accepts every verb for Go's numbers; %v and %s format the result of
+// String.
 func (x Complex32) Format(s fmt.State, verb rune) {
 	formatComplex(s, verb, x, x.Complex64())
 }
 
 // Float8E3M4 is an element of type float8_e3m4: 3 bits of exponent, 4 of
-// mantissa. Its numbers reach from 0.015625 to 15.5. Like IEEE 754, it has
+// mantissa. Its numbers range from 0.015625 to 15.5. Like IEEE 754, it has
 // infinities and NaNs.
 type Float8E3M4 uint8
 
@@ -373,9 +374,8 @@ var encodingOfFloat8E3M4 = floatFormat{
 	specials: infinities,
 }
 
-// Float8E3M4From rounds to the nearest number, of two equally near ones to the
-// even one. Numbers out of range become infinity. NaN remains NaN, with its
-// sign.
+// Float8E3M4From rounds to the nearest number, and ties to even. Numbers out of
+// range become infinity. NaN remains NaN, with its sign.
 func Float8E3M4From(v float32) Float8E3M4 {
 	return Float8E3M4(encodingOfFloat8E3M4.encode(v, false))
 }
@@ -396,13 +396,14 @@ func (x Float8E3M4) String() string {
 	return fmt.Sprint(x.Float32())
 }
 
-// Format takes every verb of a number of Go's; %v and %s are String.
+// Format accepts every verb for Go's numbers; %v and %s format the result of
+// String.
 func (x Float8E3M4) Format(s fmt.State, verb rune) {
 	formatFloat(s, verb, x)
 }
 
 // Float8E4M3 is an element of type float8_e4m3: 4 bits of exponent, 3 of
-// mantissa. Its numbers reach from 0.00195312 to 240. Like IEEE 754, it has
+// mantissa. Its numbers range from 0.00195312 to 240. Like IEEE 754, it has
 // infinities and NaNs.
 type Float8E4M3 uint8
 
@@ -413,9 +414,8 @@ var encodingOfFloat8E4M3 = floatFormat{
 	specials: infinities,
 }
 
-// Float8E4M3From rounds to the nearest number, of two equally near ones to the
-// even one. Numbers out of range become infinity. NaN remains NaN, with its
-// sign.
+// Float8E4M3From rounds to the nearest number, and ties to even. Numbers out of
+// range become infinity. NaN remains NaN, with its sign.
 func Float8E4M3From(v float32) Float8E4M3 {
 	return Float8E4M3(encodingOfFloat8E4M3.encode(v, false))
 }
@@ -436,13 +436,14 @@ func (x Float8E4M3) String() string {
 	return fmt.Sprint(x.Float32())
 }
 
-// Format takes every verb of a number of Go's; %v and %s are String.
+// Format accepts every verb for Go's numbers; %v and %s format the result of
+// String.
 func (x Float8E4M3) Format(s fmt.State, verb rune) {
 	formatFloat(s, verb, x)
 }
 
 // Float8E4M3B11FNUZ is an element of type float8_e4m3b11fnuz: 4 bits of
-// exponent, 3 of mantissa. Its numbers reach from 0.00012207 to 30. It has no
+// exponent, 3 of mantissa. Its numbers range from 0.00012207 to 30. It has no
 // infinities and no -0, whose code is NaN.
 type Float8E4M3B11FNUZ uint8
 
@@ -453,9 +454,8 @@ var encodingOfFloat8E4M3B11FNUZ = floatFormat{
 	specials: unsignedZero,
 }
 
-// Float8E4M3B11FNUZFrom rounds to the nearest number, of two equally near ones
-// to the even one. Infinity and numbers out of range become NaN. NaN remains
-// NaN; -0 becomes 0.
+// Float8E4M3B11FNUZFrom rounds to the nearest number, and ties to even.
+// Infinity and numbers out of range become NaN. NaN remains NaN; -0 becomes 0.
 func Float8E4M3B11FNUZFrom(v float32) Float8E4M3B11FNUZ {
 	return Float8E4M3B11FNUZ(encodingOfFloat8E4M3B11FNUZ.encode(v, false))
 }
@@ -476,13 +476,14 @@ func (x Float8E4M3B11FNUZ) String() string {
 	return fmt.Sprint(x.Float32())
 }
 
-// Format takes every verb of a number of Go's; %v and %s are String.
+// Format accepts every verb for Go's numbers; %v and %s format the result of
+// String.
 func (x Float8E4M3B11FNUZ) Format(s fmt.State, verb rune) {
 	formatFloat(s, verb, x)
 }
 
 // Float8E4M3FN is an element of type float8_e4m3fn: 4 bits of exponent, 3 of
-// mantissa. Its numbers reach from 0.00195312 to 448. It has no infinities. In
+// mantissa. Its numbers range from 0.00195312 to 448. It has no infinities. In
 // NaN, all bits but the sign are 1.
 type Float8E4M3FN uint8
 
@@ -493,9 +494,8 @@ var encodingOfFloat8E4M3FN = floatFormat{
 	specials: oneNaN,
 }
 
-// Float8E4M3FNFrom rounds to the nearest number, of two equally near ones to
-// the even one. Infinity and numbers out of range become NaN. NaN remains NaN,
-// with its sign.
+// Float8E4M3FNFrom rounds to the nearest number, and ties to even. Infinity and
+// numbers out of range become NaN. NaN remains NaN, with its sign.
 func Float8E4M3FNFrom(v float32) Float8E4M3FN {
 	return Float8E4M3FN(encodingOfFloat8E4M3FN.encode(v, false))
 }
@@ -516,13 +516,14 @@ func (x Float8E4M3FN) String() string {
 	return fmt.Sprint(x.Float32())
 }
 
-// Format takes every verb of a number of Go's; %v and %s are String.
+// Format accepts every verb for Go's numbers; %v and %s format the result of
+// String.
 func (x Float8E4M3FN) Format(s fmt.State, verb rune) {
 	formatFloat(s, verb, x)
 }
 
 // Float8E4M3FNUZ is an element of type float8_e4m3fnuz: 4 bits of exponent, 3
-// of mantissa. Its numbers reach from 0.000976562 to 240. It has no infinities
+// of mantissa. Its numbers range from 0.000976562 to 240. It has no infinities
 // and no -0, whose code is NaN.
 type Float8E4M3FNUZ uint8
 
@@ -533,9 +534,8 @@ var encodingOfFloat8E4M3FNUZ = floatFormat{
 	specials: unsignedZero,
 }
 
-// Float8E4M3FNUZFrom rounds to the nearest number, of two equally near ones to
-// the even one. Infinity and numbers out of range become NaN. NaN remains NaN;
-// -0 becomes 0.
+// Float8E4M3FNUZFrom rounds to the nearest number, and ties to even. Infinity
+// and numbers out of range become NaN. NaN remains NaN; -0 becomes 0.
 func Float8E4M3FNUZFrom(v float32) Float8E4M3FNUZ {
 	return Float8E4M3FNUZ(encodingOfFloat8E4M3FNUZ.encode(v, false))
 }
@@ -556,13 +556,14 @@ func (x Float8E4M3FNUZ) String() string {
 	return fmt.Sprint(x.Float32())
 }
 
-// Format takes every verb of a number of Go's; %v and %s are String.
+// Format accepts every verb for Go's numbers; %v and %s format the result of
+// String.
 func (x Float8E4M3FNUZ) Format(s fmt.State, verb rune) {
 	formatFloat(s, verb, x)
 }
 
 // Float8E5M2 is an element of type float8_e5m2: 5 bits of exponent, 2 of
-// mantissa. Its numbers reach from 1.52588e-05 to 57344. Like IEEE 754, it has
+// mantissa. Its numbers range from 1.52588e-05 to 57344. Like IEEE 754, it has
 // infinities and NaNs.
 type Float8E5M2 uint8
 
@@ -573,9 +574,8 @@ var encodingOfFloat8E5M2 = floatFormat{
 	specials: infinities,
 }
 
-// Float8E5M2From rounds to the nearest number, of two equally near ones to the
-// even one. Numbers out of range become infinity. NaN remains NaN, with its
-// sign.
+// Float8E5M2From rounds to the nearest number, and ties to even. Numbers out of
+// range become infinity. NaN remains NaN, with its sign.
 func Float8E5M2From(v float32) Float8E5M2 {
 	return Float8E5M2(encodingOfFloat8E5M2.encode(v, false))
 }
@@ -596,13 +596,14 @@ func (x Float8E5M2) String() string {
 	return fmt.Sprint(x.Float32())
 }
 
-// Format takes every verb of a number of Go's; %v and %s are String.
+// Format accepts every verb for Go's numbers; %v and %s format the result of
+// String.
 func (x Float8E5M2) Format(s fmt.State, verb rune) {
 	formatFloat(s, verb, x)
 }
 
 // Float8E5M2FNUZ is an element of type float8_e5m2fnuz: 5 bits of exponent, 2
-// of mantissa. Its numbers reach from 7.62939e-06 to 57344. It has no
+// of mantissa. Its numbers range from 7.62939e-06 to 57344. It has no
 // infinities and no -0, whose code is NaN.
 type Float8E5M2FNUZ uint8
 
@@ -613,9 +614,8 @@ var encodingOfFloat8E5M2FNUZ = floatFormat{
 	specials: unsignedZero,
 }
 
-// Float8E5M2FNUZFrom rounds to the nearest number, of two equally near ones to
-// the even one. Infinity and numbers out of range become NaN. NaN remains NaN;
-// -0 becomes 0.
+// Float8E5M2FNUZFrom rounds to the nearest number, and ties to even. Infinity
+// and numbers out of range become NaN. NaN remains NaN; -0 becomes 0.
 func Float8E5M2FNUZFrom(v float32) Float8E5M2FNUZ {
 	return Float8E5M2FNUZ(encodingOfFloat8E5M2FNUZ.encode(v, false))
 }
@@ -636,13 +636,14 @@ func (x Float8E5M2FNUZ) String() string {
 	return fmt.Sprint(x.Float32())
 }
 
-// Format takes every verb of a number of Go's; %v and %s are String.
+// Format accepts every verb for Go's numbers; %v and %s format the result of
+// String.
 func (x Float8E5M2FNUZ) Format(s fmt.State, verb rune) {
 	formatFloat(s, verb, x)
 }
 
 // Float8E8M0FNU is an element of type float8_e8m0fnu: 8 bits of exponent, 0 of
-// mantissa. Its numbers reach from 5.87747e-39 to 1.70141e+38. It has neither
+// mantissa. Its numbers range from 5.87747e-39 to 1.70141e+38. It has neither
 // signs nor 0. NaN is 0xff.
 type Float8E8M0FNU uint8
 
@@ -653,10 +654,9 @@ var encodingOfFloat8E8M0FNU = floatFormat{
 	specials: unsigned,
 }
 
-// Float8E8M0FNUFrom rounds to the nearest number, of two equally near ones to
-// the even one. Infinity, 0, negative numbers and numbers that are too large
-// become NaN. NaN remains NaN. Positive numbers below the smallest become the
-// smallest.
+// Float8E8M0FNUFrom rounds to the nearest number, and ties to even. Infinity,
+// 0, negative numbers and numbers that are too large become NaN. NaN remains
+// NaN. Positive numbers below the smallest become the smallest.
 func Float8E8M0FNUFrom(v float32) Float8E8M0FNU {
 	return Float8E8M0FNU(encodingOfFloat8E8M0FNU.encode(v, false))
 }
@@ -677,13 +677,14 @@ func (x Float8E8M0FNU) String() string {
 	return fmt.Sprint(x.Float32())
 }
 
-// Format takes every verb of a number of Go's; %v and %s are String.
+// Format accepts every verb for Go's numbers; %v and %s format the result of
+// String.
 func (x Float8E8M0FNU) Format(s fmt.State, verb rune) {
 	formatFloat(s, verb, x)
 }
 
 // Float6E2M3FN is an element of type float6_e2m3fn: 2 bits of exponent, 3 of
-// mantissa. Its numbers reach from 0.125 to 7.5. It has neither infinities nor
+// mantissa. Its numbers range from 0.125 to 7.5. It has neither infinities nor
 // NaN.
 type Float6E2M3FN struct {
 	bits uint8
@@ -696,9 +697,9 @@ var encodingOfFloat6E2M3FN = floatFormat{
 	specials: numbersOnly,
 }
 
-// Float6E2M3FNFrom rounds to the nearest number, of two equally near ones to
-// the even one. Infinity and numbers out of range become the largest number.
-// NaN becomes a zero of the opposite sign, as in Python's ml_dtypes.
+// Float6E2M3FNFrom rounds to the nearest number, and ties to even. Infinity and
+// numbers out of range become the largest number. NaN becomes a zero of the
+// opposite sign, as in Python's ml_dtypes.
 func Float6E2M3FNFrom(v float32) Float6E2M3FN {
 	return Float6E2M3FN{uint8(encodingOfFloat6E2M3FN.encode(v, false))}
 }
@@ -708,7 +709,7 @@ func (x Float6E2M3FN) Float32() float32 {
 	return encodingOfFloat6E2M3FN.decode(uint32(x.bits))
 }
 
-// Bits returns the code, in the lowest bits. [FromBits] is the opposite.
+// Bits returns the code, in the lowest bits. [FromBits] is the inverse.
 func (x Float6E2M3FN) Bits() uint8 {
 	return x.bits
 }
@@ -718,13 +719,14 @@ func (x Float6E2M3FN) String() string {
 	return fmt.Sprint(x.Float32())
 }
 
-// Format takes every verb of a number of Go's; %v and %s are String.
+// Format accepts every verb for Go's numbers; %v and %s format the result of
+// String.
 func (x Float6E2M3FN) Format(s fmt.State, verb rune) {
 	formatFloat(s, verb, x)
 }
 
 // Float6E3M2FN is an element of type float6_e3m2fn: 3 bits of exponent, 2 of
-// mantissa. Its numbers reach from 0.0625 to 28. It has neither infinities nor
+// mantissa. Its numbers range from 0.0625 to 28. It has neither infinities nor
 // NaN.
 type Float6E3M2FN struct {
 	bits uint8
@@ -737,9 +739,9 @@ var encodingOfFloat6E3M2FN = floatFormat{
 	specials: numbersOnly,
 }
 
-// Float6E3M2FNFrom rounds to the nearest number, of two equally near ones to
-// the even one. Infinity and numbers out of range become the largest number.
-// NaN becomes a zero of the opposite sign, as in Python's ml_dtypes.
+// Float6E3M2FNFrom rounds to the nearest number, and ties to even. Infinity and
+// numbers out of range become the largest number. NaN becomes a zero of the
+// opposite sign, as in Python's ml_dtypes.
 func Float6E3M2FNFrom(v float32) Float6E3M2FN {
 	return Float6E3M2FN{uint8(encodingOfFloat6E3M2FN.encode(v, false))}
 }
@@ -749,7 +751,7 @@ func (x Float6E3M2FN) Float32() float32 {
 	return encodingOfFloat6E3M2FN.decode(uint32(x.bits))
 }
 
-// Bits returns the code, in the lowest bits. [FromBits] is the opposite.
+// Bits returns the code, in the lowest bits. [FromBits] is the inverse.
 func (x Float6E3M2FN) Bits() uint8 {
 	return x.bits
 }
@@ -759,13 +761,14 @@ func (x Float6E3M2FN) String() string {
 	return fmt.Sprint(x.Float32())
 }
 
-// Format takes every verb of a number of Go's; %v and %s are String.
+// Format accepts every verb for Go's numbers; %v and %s format the result of
+// String.
 func (x Float6E3M2FN) Format(s fmt.State, verb rune) {
 	formatFloat(s, verb, x)
 }
 
 // Float4E2M1FN is an element of type float4_e2m1fn: 2 bits of exponent, 1 of
-// mantissa. Its numbers reach from 0.5 to 6. It has neither infinities nor NaN.
+// mantissa. Its numbers range from 0.5 to 6. It has neither infinities nor NaN.
 type Float4E2M1FN struct {
 	bits uint8
 }
@@ -777,9 +780,9 @@ var encodingOfFloat4E2M1FN = floatFormat{
 	specials: numbersOnly,
 }
 
-// Float4E2M1FNFrom rounds to the nearest number, of two equally near ones to
-// the even one. Infinity and numbers out of range become the largest number.
-// NaN becomes a zero of the opposite sign, as in Python's ml_dtypes.
+// Float4E2M1FNFrom rounds to the nearest number, and ties to even. Infinity and
+// numbers out of range become the largest number. NaN becomes a zero of the
+// opposite sign, as in Python's ml_dtypes.
 func Float4E2M1FNFrom(v float32) Float4E2M1FN {
 	return Float4E2M1FN{uint8(encodingOfFloat4E2M1FN.encode(v, false))}
 }
@@ -789,7 +792,7 @@ func (x Float4E2M1FN) Float32() float32 {
 	return encodingOfFloat4E2M1FN.decode(uint32(x.bits))
 }
 
-// Bits returns the code, in the lowest bits. [FromBits] is the opposite.
+// Bits returns the code, in the lowest bits. [FromBits] is the inverse.
 func (x Float4E2M1FN) Bits() uint8 {
 	return x.bits
 }
@@ -799,7 +802,8 @@ func (x Float4E2M1FN) String() string {
 	return fmt.Sprint(x.Float32())
 }
 
-// Format takes every verb of a number of Go's; %v and %s are String.
+// Format accepts every verb for Go's numbers; %v and %s format the result of
+// String.
 func (x Float4E2M1FN) Format(s fmt.State, verb rune) {
 	formatFloat(s, verb, x)
 }

@@ -8,10 +8,10 @@ package dlpack
 import "unsafe"
 
 // The mirrors and constants of this package are those of the spec. If the
-// compiler says "out of bounds", "must not be negative" or "overflows" here,
-// they are not: the files of this folder come from different runs, were edited,
-// or the C compiler was told to lay out structs in another way (CGO_CFLAGS).
-// Make them again: dlpackgen generate.
+// compiler reports "out of bounds", "must not be negative" or "overflows" here,
+// a value differs from the spec's: the files in this folder come from different
+// runs or were edited, or CGO_CFLAGS change the layout of structs. To generate
+// them again, run: dlpackgen generate.
 func _() {
 	var x [1]struct{}
 	_ = x[unsafe.Sizeof(Version{})-8]

@@ -95,7 +95,7 @@ var (
 		"device_answer.h", "dlpackgen_backend.h", "dlpackgen_backend.hpp", "doc.go", "off.go",
 	}
 	common = []string{
-		"device_error.h", "device_library.h", "device_request.h", "device_result.h", "device_side.h",
+		"device_error.h", "device_library.h", "device_allocation.h", "device_result.h", "device_side.h",
 		"device_start.h", "device_stream.h", "device_tensor.h", "device_texts.h", "device_warnings.h",
 	}
 	conformance = []string{"conformance_check.h", "conformance_copy.h", "conformance_order.h"}

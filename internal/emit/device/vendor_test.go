@@ -101,7 +101,7 @@ func TestNamesOfFilesAreNoNamesOfBackEnds(t *testing.T) {
 		found++
 		diags := &diag.List{}
 		backend.Decode("x.yaml", []byte("backend: 1\nname: "+m[1]+"\n"), diags)
-		assert.Contains(t, diag.Text(diags.Sorted(), false), "is that of a file of every backend", name)
+		assert.Contains(t, diag.Text(diags.Sorted(), false), "is reserved: every backend has a file of this name", name)
 	}
 	assert.GreaterOrEqual(t, found, 3)
 }

@@ -54,7 +54,7 @@ func onTwoDevices(k *contract.Kernel) (all []string) {
 	}
 	for _, p := range k.Args {
 		if isTensor(p) && p.CPU && len(p.Extents) > 0 {
-			all = append(all, "no torch.compile beside tensors on another device: "+p.Name+" is on the CPU")
+			all = append(all, "no torch.compile with tensors on a different device: "+p.Name+" is on the CPU")
 		}
 	}
 	return all

@@ -14,7 +14,7 @@ func TestTensorsOnTwoDevicesAreALimit(t *testing.T) {
 	number := contract.Param{Name: "by", Kind: contract.Tensor, CPU: true}
 	count := contract.Param{Name: "n", Kind: contract.Int}
 	cpu, gpu := contract.Device{Name: "kDLCPU"}, contract.Device{Name: "kDLCUDA"}
-	limit := []string{"no torch.compile beside tensors on another device: at is on the CPU"}
+	limit := []string{"no torch.compile with tensors on a different device: at is on the CPU"}
 	for name, test := range map[string]struct {
 		args    []contract.Param
 		devices []contract.Device

@@ -80,7 +80,7 @@ func unsaved(k *contract.Kernel) (errs []error) {
 		}
 		if kind := k.Args[i].Kind; kind == contract.Str || kind == contract.Ints || kind == contract.Floats {
 			errs = append(errs, emit.CannotMake(k.Name, name,
-				"saves %s, which may be None: PyTorch saves no optional text or list", name))
+				"saves %s, which may be None: PyTorch saves no optional string or list", name))
 		}
 	}
 	return errs

@@ -22,7 +22,7 @@ func (b *binding) constants(f *jen.File) {
 }
 
 func (b *binding) macros(f *jen.File) {
-	comment(f.Group, "The version of DLPack that this package serves, and stamps into what it exports.")
+	comment(f.Group, "The version of DLPack that this package supports, and that exported tensors declare.")
 	f.Const().DefsFunc(func(g *jen.Group) {
 		for _, m := range spec.Of[*spec.Macro](b.release) {
 			comment(g, m.Doc)
@@ -88,7 +88,7 @@ func (b *binding) enum(f *jen.File, e *spec.Enum) {
 func (b *binding) enumString(f *jen.File, e *spec.Enum) {
 	name := b.typeName(e.Name)
 	comment(f.Group,
-		fmt.Sprintf("String returns the name in C without its kDL, or %s(99) for a number without a name.", name))
+		fmt.Sprintf("String returns the name in C without the prefix kDL, or %s(99) for a number without a name.", name))
 	f.Func().Params(jen.Id("v").Id(name)).Id("String").Params().String().Block(
 		jen.Switch(jen.Id("v")).BlockFunc(func(g *jen.Group) {
 			for _, v := range e.Values {

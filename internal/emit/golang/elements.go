@@ -205,7 +205,7 @@ func (b *binding) dataTypeOf(f *jen.File, all []element) {
 		jen.Return(jen.Id("DTypeUint16")),
 	)
 	comment(f.Group,
-		"dataTypeOfKind has the data types of those kinds of Go types that no type of this package is made of. "+
+		"dataTypeOfKind maps the kinds of Go types to data types, except kinds that underlie types of this package. "+
 			"It has room for all kinds, so that no index is out of range.")
 	f.Var().Id("dataTypeOfKind").Op("=").Index(jen.Lit(kinds)).Id(b.typeName(dtypeStruct)).
 		Values(jen.DictFunc(func(d jen.Dict) {

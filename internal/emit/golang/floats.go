@@ -128,7 +128,7 @@ var (
 func (f float) render(out *jen.File, e element) {
 	name := e.name()
 	comment(out.Group,
-		fmt.Sprintf("%s is an element of type %s: %d bits of exponent, %d of mantissa. Its numbers reach from %v "+
+		fmt.Sprintf("%s is an element of type %s: %d bits of exponent, %d of mantissa. Its numbers range from %v "+
 			"to %v. %s",
 			name, e.Name, f.exponent, f.mantissa, decimal(f.smallest()), decimal(f.largest()),
 			specialCodes[f.specials]))
@@ -173,7 +173,7 @@ func (f float) makers(out *jen.File, e element, encoding string) {
 		out.Func().Id(name + suffix).Params(jen.Id("v").Float32()).Id(name).Block(jen.Return(f.fromCode(e, code)))
 	}
 	comment(out.Group,
-		fmt.Sprintf("%sFrom rounds to the nearest number, of two equally near ones to the even one. %s", name,
+		fmt.Sprintf("%sFrom rounds to the nearest number, and ties to even. %s", name,
 			overflows[f.specials]))
 	maker("From", false)
 	if f.specials == numbersOnly {

@@ -116,9 +116,9 @@ func (b *binding) probes() string {
 func guard(f *jen.File, what string, fill func(*jen.Group)) {
 	comment(f.Group,
 		what+
-			` If the compiler says "out of bounds", "must not be negative" or "overflows" here, they are not: the `+
-			`files of this folder come from different runs, were edited, or the C compiler was told to lay out `+
-			`structs in another way (CGO_CFLAGS). Make them again: dlpackgen generate.`)
+			` If the compiler reports "out of bounds", "must not be negative" or "overflows" here, a value differs from `+
+			`the spec's: the files in this folder come from different runs or were edited, or CGO_CFLAGS change the `+
+			`layout of structs. To generate them again, run: dlpackgen generate.`)
 	f.Func().Id("_").Params().BlockFunc(func(g *jen.Group) {
 		g.Var().Id("x").Index(jen.Lit(1)).Struct()
 		fill(g)

@@ -17,8 +17,8 @@ func (truth) render(f *jen.File, e element) {
 	name := e.name()
 	comment(f.Group,
 		name+
-			" is a truth value in a byte: 0 is false, any other is true. It is what a Go bool is not allowed to be, "+
-			"should a producer write more than 0 and 1.")
+			" is a boolean in a byte: 0 is false, any other value is true. Unlike a Go bool, it may have values other "+
+			"than 0 and 1, which some producers write.")
 	f.Type().Id(name).Uint8()
 	comment(f.Group, name+"From returns 1 or 0.")
 	f.Func().Id(name+"From").Params(jen.Id("v").Bool()).Id(name).Block(
@@ -80,19 +80,19 @@ func method(of, name string) *jen.Statement {
 func packedStruct() jen.Code { return jen.Struct(jen.Id("bits").Uint8()) }
 
 func bitsMethod(f *jen.File, of string) {
-	comment(f.Group, "Bits returns the code, in the lowest bits. [FromBits] is the opposite.")
+	comment(f.Group, "Bits returns the code, in the lowest bits. [FromBits] is the inverse.")
 	f.Add(method(of, "Bits")).Params().Uint8().Block(jen.Return(jen.Id("x").Dot("bits")))
 }
 
 // formatAs renders a method Format that formats another value.
 func formatAs(f *jen.File, of, getter, as string) {
-	comment(f.Group, "Format takes every verb of "+as+".")
+	comment(f.Group, "Format accepts every verb for "+as+".")
 	f.Add(format(of)).Block(jen.Qual("fmt", "Fprintf").Call(jen.Id("s"),
 		jen.Qual("fmt", "FormatString").Call(jen.Id("s"), jen.Id("verb")), jen.Id("x").Dot(getter).Call()))
 }
 
 func formatMethod(f *jen.File, of string, body jen.Code) {
-	comment(f.Group, "Format takes every verb of a number of Go's; %v and %s are String.")
+	comment(f.Group, "Format accepts every verb for Go's numbers; %v and %s format the result of String.")
 	f.Add(format(of)).Block(body)
 }
 

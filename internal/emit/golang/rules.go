@@ -58,7 +58,7 @@ func (b *binding) dtypes(f *jen.File) {
 			g.Id(dtype(d.Name)).Op("=").Id(b.typeName(dtypeStruct)).Add(b.dtypeFields(d))
 		}
 	})
-	comment(f.Group, "name is that of a data type among those above, or empty.")
+	comment(f.Group, "name returns the name of a data type above, or an empty string.")
 	f.Func().Params(jen.Id("t").Id(b.typeName(dtypeStruct))).Id("name").Params().String().Block(
 		jen.Switch(jen.Id("t")).BlockFunc(func(g *jen.Group) {
 			for _, d := range b.release.DTypes {
@@ -82,7 +82,7 @@ func (b *binding) dtypeFields(d spec.DType) jen.Code {
 // elementRules renders the properties of the elements of type codes. A code of a later release is a
 // number.
 func (b *binding) elementRules(f *jen.File) {
-	comment(f.Group, "packedBelow is the bits of the narrowest lane that is not packed.")
+	comment(f.Group, "packedBelow is the width in bits of the narrowest lane that is not packed.")
 	f.Const().Id("packedBelow").Op("=").Lit(b.release.Elements.PackedBelow)
 	comment(f.Group, "MaxNDim is the maximum number of dimensions of a tensor, which is NumPy's limit. DLPack has no "+
 		"limit; this one bounds the reads if ndim is invalid.")
@@ -91,7 +91,7 @@ func (b *binding) elementRules(f *jen.File) {
 	f.Const().Id("maxTables").Op("=").Lit(b.release.Limits.ExchangeChain)
 	comment(f.Group, "fixedBits is the only width that a code allows, or 0 where the bits may differ.")
 	b.codeRule(f, "fixedBits", func(c spec.CodeRule) int { return c.Bits }, 0)
-	comment(f.Group, "parts is how many numbers an element consists of.")
+	comment(f.Group, "parts is the number of numbers in an element.")
 	b.codeRule(f, "parts", spec.CodeRule.Parts, 1)
 	comment(f.Group, "alignments are the sizes of lanes, in bytes, that are aligned to their size.")
 	f.Var().Id("alignments").Op("=").Index(jen.Op("...")).Int().ValuesFunc(func(g *jen.Group) {

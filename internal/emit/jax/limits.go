@@ -17,7 +17,7 @@ func limits(k *contract.Kernel) (all []string) {
 		all = append(all, "no strides: XLA passes C-contiguous arrays")
 	}
 	if slices.ContainsFunc(k.Args, func(p contract.Param) bool { return p.Kind != contract.Tensor }) {
-		all = append(all, "each value of a scalar compiles anew")
+		all = append(all, "each new value of a scalar is compiled again")
 	}
 	if len(k.Written()) > 0 {
 		all = append(all, "written arguments are returned as new arrays")

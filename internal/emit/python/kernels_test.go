@@ -121,7 +121,7 @@ func TestTooManyParameters(t *testing.T) {
 }
 
 func TestResultsOnOtherDevicesAreALimit(t *testing.T) {
-	limit := []string{"on other devices than the CPU, only PyTorch and CuPy allocate results: pass out= with others"}
+	limit := []string{"on devices other than the CPU, only PyTorch and CuPy allocate results: pass out= with others"}
 	tensor := contract.Param{Name: "y", Kind: contract.Tensor}
 	k := contract.Kernel{Devices: []contract.Device{{Name: "kDLCPU"}, {Name: "kDLCUDA"}},
 		Results: []contract.Param{tensor}}

@@ -47,7 +47,7 @@ var sources = []string{
 // parts are the files that only dlpackgen_shm.c includes.
 func parts(r *spec.Release) []emit.Asset {
 	return slices.Concat(header.Inside(r),
-		emit.Copies("device", "", "device_error.h", "device_request.h", "device_tensor.h", "device_texts.h",
+		emit.Copies("device", "", "device_error.h", "device_allocation.h", "device_tensor.h", "device_texts.h",
 			"device_warnings.h"),
 		[]emit.Asset{{From: "shm/driver.h", To: "device_driver.h"}},
 		emit.Copies("shm", "", "shm_block.h", "shm_header.h", "shm_host.h", "shm_memory.h", "shm_receive.h", "shm_send.h"))

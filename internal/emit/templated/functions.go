@@ -53,7 +53,7 @@ func (b *budget) step(n int) error {
 
 // parses counts bytes of templates.
 func (b *budget) parses(n int) error {
-	return b.take(&b.Parsed, n, "the templates have more than %d bytes together", maxParsed)
+	return b.take(&b.Parsed, n, "the templates have more than %d bytes in total", maxParsed)
 }
 
 // writes counts bytes of files.

@@ -164,7 +164,7 @@ func output(s emit.Source) string { return strings.TrimSuffix(s.Path, suffix) }
 // sameAs describes the output of a source that has the same name as another output.
 func sameAs(source, to string) string {
 	if other := strings.TrimSuffix(source, suffix); other != to {
-		return other + ": one file " + relpath.Where(other, to)
+		return other + ": the same file " + relpath.Where(other, to)
 	}
 	return "it too"
 }

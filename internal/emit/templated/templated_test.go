@@ -191,19 +191,19 @@ func TestMistakesAndLimits(t *testing.T) {
 		"a later file is defined": {folder{"a.rs.tmpl": `{{define "z.rs.tmpl"}}y{{end}}`, "z.rs.tmpl": "x"},
 			`t/a.rs.tmpl: error: this file defines "z.rs.tmpl", which is the name of t/z.rs.tmpl`},
 		"one output but for case": {folder{"A.rs": "x", "a.rs.tmpl": "x"},
-			"t/a.rs.tmpl: error: this file generates a.rs, and t/A.rs generates A.rs: one file where case does not count, as on " +
+			"t/a.rs.tmpl: error: this file generates a.rs, and t/A.rs generates A.rs: the same file where case is ignored, as on " +
 				"Windows and macOS [template-file]\n    hint: rename one of the two"},
 		"one output but for the form of an accent": {folder{"e\u0301.rs": "x", "\u00e9.rs.tmpl": "x"},
-			"one file where a letter and its accent may be one character or two, as on macOS [template-file]"},
+			"the same file where a letter and its accent may be one character or two, as on macOS [template-file]"},
 		"one folder but for case": {folder{"B/a.rs": "x", "b/a.rs": "x"},
-			"t/b/a.rs: error: this file generates b/a.rs, and t/B/a.rs generates B/a.rs: one file where case does not count"},
+			"t/b/a.rs: error: this file generates b/a.rs, and t/B/a.rs generates B/a.rs: the same file where case is ignored"},
 		"wrong path":    {folder{"con/../a.rs": "x"}, "must not contain"},
 		"wide indent":   {folder{"a.rs.tmpl": `{{indent 1000000 "x"}}`}, "indent takes 0 to 100 columns"},
 		"hex of a text": {folder{"a.rs.tmpl": `{{hex "x"}}`}, `expected an integer, got "x"`},
 		"half a pair":   {folder{"a.rs.tmpl": `{{dict "x"}}`}, "dict takes names and values in turn"},
 		"many replacements": {folder{"a.rs.tmpl": `{{$x := "x"}}{{range 22}}{{$x = print $x $x}}{{end}}{{replace "x" $x $x}}`},
 			"functions of the templates read and returned more than"},
-		"one value":      {folder{"a.rs.tmpl": `{{eq 1}}`}, "eq takes two values or more"},
+		"one value":      {folder{"a.rs.tmpl": `{{eq 1}}`}, "eq takes two or more values"},
 		"unlike values":  {folder{"a.rs.tmpl": `{{eq "x" 1}}`}, "got string and int"},
 		"a truth and 1":  {folder{"a.rs.tmpl": `{{lt true 1}}`}, "got bool and int"},
 		"a far position": {folder{"a.rs.tmpl": `{{index .flags 99}}`}, "a position in it, from 0, got 99"},
@@ -276,7 +276,7 @@ func TestTheLimitsAreThoseOfAConfig(t *testing.T) {
 // Parsing is limited too: a node of a few bytes takes much memory. Nothing is parsed beyond it.
 func TestTheTemplatesOfAConfigAreLimited(t *testing.T) {
 	spent := &emit.Spent{}
-	for i, want := range []string{"", "", "t/c.rs.tmpl:1:1: error: the templates have more than 2097152 bytes together"} {
+	for i, want := range []string{"", "", "t/c.rs.tmpl:1:1: error: the templates have more than 2097152 bytes in total"} {
 		name := fmt.Sprintf("%c.rs.tmpl", 'a'+i)
 		last := `{{/*` + strings.Repeat("x", MaxBytes-8) + `*/}}`
 		if want != "" {

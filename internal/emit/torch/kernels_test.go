@@ -38,7 +38,7 @@ l: {args: {x: "float32[n]", seed: uint64 = 9223372036854775808, by: float64 = 92
 		"kernel h returns the scalar norm, which PyTorch cannot compute for a graph: write float64[] for a " +
 			"tensor of rank 0",
 		"kernel i is for kDLVulkan, which PyTorch has no backend for",
-		"kernel j saves sizes, which may be None: PyTorch saves no optional text or list",
+		"kernel j saves sizes, which may be None: PyTorch saves no optional string or list",
 		"kernel l has the default 9223372036854775808 for seed, and PyTorch's integers end at 9223372036854775807",
 	}, strings.Split(err.Error(), "\n"))
 }

@@ -70,7 +70,7 @@ func (k *Kernel) free(name string) string {
 	return name
 }
 
-// typeOf returns the line of a parameter without words and default.
+// typeOf returns the line of a parameter without modifiers and default.
 func typeOf(p Param) string {
 	line, err := notation.ParseLine(p.Line)
 	if err != nil {

@@ -70,7 +70,7 @@ const (
 
 // String returns the kind in words, for findings.
 func (k Kind) String() string {
-	return [...]string{Tensor: "a tensor", Int: "an integer", Float: "a float", Bool: "a bool", Str: "a text",
+	return [...]string{Tensor: "a tensor", Int: "an integer", Float: "a float", Bool: "a bool", Str: "a string",
 		Number: "a scalar", Ints: "a list of integers", Floats: "a list of floats"}[k]
 }
 

@@ -49,7 +49,7 @@ func (r *reader) checkSymbol(s *source, e *notation.Expr) {
 		return
 	}
 	if s.of != nil && !r.Dims[i].Always && !r.lost.shapes && !(s.of.binds(i) && s.of.Optional) && r.lost.once(e.Name) {
-		s.fail(e, "unbound-symbol", "let an argument bind it that is never None", "%s has no value where %s is None",
+		s.fail(e, "unbound-symbol", "bind it with an argument that is never None", "%s has no value where %s is None",
 			e.Name, r.Args[r.Dims[i].Arg].Name)
 	}
 }
@@ -60,7 +60,7 @@ func (r *reader) noSymbol(s *source, e *notation.Expr) {
 	case r.Arg(e.Name) != None && r.Args[r.Arg(e.Name)].Kind == Tensor:
 		s.fail(e, "unknown-name", "write "+e.Name+".size or "+e.Name+".shape[0]", "%s is a tensor", e.Name)
 	case r.Arg(e.Name) != None && r.Args[r.Arg(e.Name)].Kind == Str:
-		s.fail(e, "unknown-name", `as in `+e.Name+` in "a"|"b"`, "%s is a text, and texts are compared by in", e.Name)
+		s.fail(e, "unknown-name", `as in `+e.Name+` in "a"|"b"`, "%s is a string, and strings are compared with in", e.Name)
 	case r.Arg(e.Name) != None:
 		s.fail(e, "unknown-name", "name an argument of type int", "%s is not an int argument", e.Name)
 	case s.isResult && r.Result(e.Name) != None:
@@ -240,7 +240,7 @@ func (r *reader) checkConds(s *source, c *notation.Cond, needed bool) bool {
 func (r *reader) comparesWords(s *source, c *notation.Cond) bool {
 	for _, e := range []*notation.Expr{c.Left, c.Right} {
 		if e.Op == notation.Symbol && r.Var(e.Name) != None {
-			s.fail(e, "invalid-condition", "write "+e.Name+" in float16|bfloat16", "dtypes are compared by in")
+			s.fail(e, "invalid-condition", "write "+e.Name+" in float16|bfloat16", "dtypes are compared with in")
 			return true
 		}
 	}

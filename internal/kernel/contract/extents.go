@@ -115,7 +115,7 @@ func (r *reader) maySymbol(l line, e *notation.Expr, arg int) bool {
 		return false
 	case taken:
 		r.lost.add(e.Name)
-		l.at.ErrorfAt(e.At, "duplicate-name", "symbols have names of their own, or that of an int argument",
+		l.at.ErrorfAt(e.At, "duplicate-name", "give the symbol a different name, or that of an int argument",
 			"%s is the name of %s, which is not an int", e.Name, what)
 		return false
 	default:

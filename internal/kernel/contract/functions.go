@@ -214,7 +214,7 @@ func Compare(all []*Reading) {
 	}
 	for _, r := range all {
 		if other, again := symbols[r.Error]; again && r.err != nil {
-			r.err.Errorf("kernel-conflict", "const char *f(int code) is a function of its own",
+			r.err.Errorf("kernel-conflict", "const char *f(int code) must be a separate function",
 				"%s is a symbol of kernel %s", r.Error, other.Name)
 		}
 		if r.Backward != nil && r.Valid {
@@ -231,8 +231,8 @@ func compareStubs(all []*Reading) {
 	for _, r := range all {
 		file := strings.ToLower(r.Name + "_impl")
 		if other, again := kernels[file]; again && other.Name != r.Name {
-			r.name.Errorf("kernel-conflict", "rename one", "%s and %s differ in case alone: their files %s_impl.c "+
-				"and %s_impl.c are one on some disks", other.Name, r.Name, other.Name, r.Name)
+			r.name.Errorf("kernel-conflict", "rename one", "%s and %s differ only in case: their files %s_impl.c "+
+				"and %s_impl.c are the same file on some disks", other.Name, r.Name, other.Name, r.Name)
 		}
 		kernels[file] = r
 	}
@@ -251,7 +251,7 @@ func (r *Reading) compareSymbols(known map[string]*Reading) {
 	for _, d := range r.Devices {
 		for _, f := range d.Functions {
 			if types, again := own[f.Symbol]; again && !slices.Equal(types, f.Types) {
-				r.symbols[0].node.Errorf("kernel-conflict", "give the dtypes spellings that differ",
+				r.symbols[0].node.Errorf("kernel-conflict", "give the dtypes different spellings",
 					"%s is the symbol of two choices of dtypes", f.Symbol)
 				return
 			}

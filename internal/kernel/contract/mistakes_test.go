@@ -62,7 +62,7 @@ func TestEveryKeyAndWordHasMistakes(t *testing.T) {
 			counts[about]++
 		}
 	}
-	for _, one := range slices.Concat(productions, keys(t), notation.Words) {
+	for _, one := range slices.Concat(productions, keys(t), notation.Modifiers) {
 		assert.GreaterOrEqual(t, counts[one], 5, "mistakes about %s", one)
 	}
 }
@@ -239,7 +239,7 @@ func within(n *yaml.Node, d diag.Diagnostic) int {
 func (m marks) line(text string, offset int, d diag.Diagnostic) {
 	l, _ := notation.ParseLine(text)
 	named := strings.FieldsFunc(d.Text, func(r rune) bool { return !unicode.IsLetter(r) && r != '_' })
-	for _, w := range l.Words {
+	for _, w := range l.Modifiers {
 		end := w.At + len(w.Text)
 		if rest := text[end:]; w.Text == "aligned" || w.Text == "aliases" {
 			end += len(rest) - len(strings.TrimLeft(rest, " ")) + 1

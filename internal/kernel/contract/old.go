@@ -12,8 +12,8 @@ import (
 // replaced are the older keys of kernels, with PyTorch's schema, and their replacements.
 var replaced = [][2]string{
 	{"like", "write the result as a line of returns, with the dtype and the extents of that argument"},
-	{"layout", "omit it, or write the word `strided` behind the type of each argument with any strides"},
-	{"strided", "write the word `strided` behind the type of each argument with any strides"},
+	{"layout", "omit it, or write `strided` after the type of each argument that may have any strides"},
+	{"strided", "write `strided` after the type of each argument that may have any strides"},
 	{"header", "omit it: the author's C includes kernels.h of target kernels"},
 	{"error_string", "write error: and the name of the function"},
 }

@@ -18,8 +18,8 @@ import (
 func (r *reader) argument(i int) {
 	l, p := r.args[i], &r.Args[i]
 	if p.Zeroed || p.Saved {
-		word := map[bool]string{true: "saved", false: "zeroed"}[p.Saved]
-		l.at.Errorf("invalid-word", "remove the word", "`%s` needs a result, and %s is an argument", word, p.Name)
+		name := map[bool]string{true: "saved", false: "zeroed"}[p.Saved]
+		l.at.Errorf("invalid-modifier", "remove the modifier", "`%s` needs a result, and %s is an argument", name, p.Name)
 	}
 	r.checkDefault(l, p)
 	if i > 0 && l.whole && p.Default == nil && r.Args[i-1].Default != nil {
@@ -152,7 +152,7 @@ func (r *reader) result(i int) {
 	l, p := r.gives[i], &r.Results[i]
 	problem, hint, at := "", "", 0
 	switch {
-	case l.whole && r.checkWords(l, p):
+	case l.whole && r.checkModifiers(l, p):
 	case p.Optional:
 		problem, hint, at = "a result is never None", "leave ? out", l.OptionalAt
 	case p.Default != nil:
@@ -167,9 +167,9 @@ func (r *reader) result(i int) {
 	}
 }
 
-// checkWords reports a word that results do not support, and returns whether there is one.
-func (r *reader) checkWords(l line, p *Param) bool {
-	for _, w := range l.Words {
+// checkModifiers reports a modifier that results do not support, and returns whether there is one.
+func (r *reader) checkModifiers(l line, p *Param) bool {
+	for _, w := range l.Modifiers {
 		if p.Kind == Tensor && w.Text != "zeroed" && w.Text != "saved" {
 			l.at.ErrorfAt(w.At, "invalid-result", "make it an argument: out",
 				"`%s` needs an argument: a result is C-contiguous, and can be zeroed or saved", w.Text)
@@ -220,7 +220,7 @@ func required(p Param) bool { return p.Kind == Tensor && !p.Optional }
 // aliases resolves the arguments that written arguments may overlap.
 func (r *reader) aliases() {
 	for i, l := range r.args {
-		for _, w := range l.Words {
+		for _, w := range l.Modifiers {
 			if w.Text != "aliases" {
 				continue
 			}
@@ -232,7 +232,7 @@ func (r *reader) aliases() {
 				l.at.ErrorfAt(w.At, "unknown-name", cmp.Or(oneOf(w.Of, others), "remove aliases "+w.Of),
 					"%q is not another tensor among the arguments", w.Of)
 			case !r.Args[i].Writes():
-				l.at.ErrorfAt(w.At, "invalid-word", "omit it",
+				l.at.ErrorfAt(w.At, "invalid-modifier", "omit it",
 					"%s is not written, so it may overlap all arguments that are not written", r.Args[i].Name)
 			default:
 				r.Args[i].Aliases = append(r.Args[i].Aliases, of)

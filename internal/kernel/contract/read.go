@@ -169,7 +169,7 @@ func (r *reader) lines(key string, most int, fewer string) []line {
 func readLine(e yaml.Entry) line {
 	l := line{key: e.Key, at: e.Value, named: checkKey(e.Key, "an argument or a result")}
 	if e.Value.Kind != yaml.Scalar {
-		e.Value.Errorf("type-mismatch", "begin with the dtype, as in float32[m, n]; inside { } in quotes",
+		e.Value.Errorf("type-mismatch", "begin with the dtype, as in float32[m, n]; inside { }, write it in quotes",
 			"%s must be a line such as float32[m, n], not %s", e.Key.Value, e.Value.Kind)
 		return l
 	}
@@ -192,7 +192,7 @@ var lineHints = map[string]string{
 func reportLine(n *yaml.Node, err *notation.Error, code string) {
 	hint := cmp.Or(err.Hint, lineHints[code])
 	if comment := n.Comment(); comment != "" {
-		hint = "for YAML, " + comment + " is a comment: write the whole line in quotes"
+		hint = "in YAML, " + comment + " is a comment: write the whole line in quotes"
 	}
 	if err.TooMany {
 		n.ErrorfAt(err.At, "too-many", hint, "%s", err.Text)

@@ -176,7 +176,7 @@ func (r *reader) readBackward(n *yaml.Node) {
 // once reports a duplicate entry of a list.
 func once(n *yaml.Node, again bool, list string) {
 	if again {
-		n.Errorf("duplicate-name", "keep one of them", "%s again under %s:", n.Value, list)
+		n.Errorf("duplicate-name", "keep one of them", "%s is repeated under %s:", n.Value, list)
 	}
 }
 
@@ -194,7 +194,7 @@ func (r *reader) differentiated(items []*yaml.Node) (all []int) {
 		if i := r.place(n, "of"); i != None {
 			if (r.Args[i].Kind != Tensor || r.Args[i].Writes()) && !r.lost.has(r.Args[i].Name) {
 				n.Errorf("invalid-backward", "remove "+r.Args[i].Name+" from of:",
-					"%s has no gradient: it is not a tensor that is only read", r.Args[i].Name)
+					"%s has no gradient: it is not a read-only tensor", r.Args[i].Name)
 			}
 			once(n, slices.Contains(all, i), "of")
 			all = append(all, i)

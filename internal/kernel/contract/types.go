@@ -36,7 +36,7 @@ func (r *reader) unknown(name string) string {
 	case name == "any":
 		return "write any[...] for a tensor of any dtype"
 	case lower(name) == "null" || lower(name) == "none":
-		return name + " is a value, not a type: write ? behind the type of an argument that may be None"
+		return name + " is a value, not a type: write ? after the type of an argument that may be None"
 	case lower(name) == "true" || lower(name) == "false":
 		return name + " is a value, not a type: write bool"
 	case spelled != "":
@@ -44,7 +44,7 @@ func (r *reader) unknown(name string) string {
 	case slices.Contains(tensorTypes, lower(name)):
 		return "write the dtype, such as float32[n], or any[n] for any dtype"
 	case lower(name) == "optional":
-		return "write ? behind the type, as in float32[n]?"
+		return "write ? after the type, as in float32[n]?"
 	}
 	var all []string
 	for _, d := range r.scope.DTypes {
@@ -148,7 +148,7 @@ const wordSigns = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 // scalars are the types outside of brackets that are not dtypes.
 var scalars = map[string]Kind{"int": Int, "float": Float, "bool": Bool, "str": Str}
 
-// param resolves the type of a line and its words.
+// param resolves the type of a line and its modifiers.
 func (r *reader) param(l line) Param {
 	p := Param{Name: l.key.Value, Line: l.Line.String(), Var: None, Optional: l.Optional, Default: l.Default}
 	switch l.Type.Kind {
@@ -160,7 +160,7 @@ func (r *reader) param(l line) Param {
 	default:
 		r.scalar(l, &p)
 	}
-	r.words(l, &p)
+	r.modifiers(l, &p)
 	return p
 }
 
@@ -179,7 +179,7 @@ func (r *reader) elements(l line, p *Param) {
 		case len(all) == 1 && e.Text == "any":
 		case len(all) > 1 && (variable != None || e.Text == "any"):
 			r.lost.add(e.Text)
-			l.at.ErrorfAt(e.At, "invalid-type", "list dtypes alone", "%s is not an alternative", e.Text)
+			l.at.ErrorfAt(e.At, "invalid-type", "list only dtypes", "%s is not an alternative", e.Text)
 		case scalars[e.Text] != 0:
 			l.at.ErrorfAt(e.At, "unknown-dtype", "write "+exact[e.Text], "%s has no width, which a tensor needs",
 				e.Text)
@@ -229,7 +229,7 @@ func (r *reader) scalar(l line, p *Param) {
 		p.Var, p.Types = i, r.Vars[i].Types
 		if l.Optional {
 			l.at.ErrorfAt(e.At, "invalid-type", "give it a default",
-				"a scalar whose dtype the call decides cannot be None")
+				"a scalar whose dtype the call determines cannot be None")
 		}
 	} else if d, known := r.dtype(e.Text); known {
 		p.Types = []spec.DType{d}
@@ -253,15 +253,15 @@ var CTypes = map[string]string{
 	"float16": "float", "bfloat16": "float", "float32": "float", "float64": "double",
 }
 
-// layouts are the words for layouts.
+// layouts are the modifiers for layouts.
 var layouts = map[string]Layout{"strided": Strided, "inner": Inner, "any_order": AnyOrder, "column_major": ColumnMajor}
 
-// words resolves the words after a type.
-func (r *reader) words(l line, p *Param) {
+// modifiers resolves the modifiers after a type.
+func (r *reader) modifiers(l line, p *Param) {
 	seen := map[string]string{} // by what they say
-	for _, w := range l.Words {
+	for _, w := range l.Modifiers {
 		if p.Kind != Tensor {
-			l.at.ErrorfAt(w.At, "invalid-word", "remove the word, or write a tensor, such as float32[n]",
+			l.at.ErrorfAt(w.At, "invalid-modifier", "remove the modifier, or write a tensor, such as float32[n]",
 				"`%s` needs a tensor, and %s is %s", w.Text, p.Name, p.Kind)
 			return
 		}
@@ -272,26 +272,26 @@ func (r *reader) words(l line, p *Param) {
 			about = "access"
 		}
 		if before, again := seen[about]; again {
-			l.at.ErrorfAt(w.At, "invalid-word", "keep one of them", "%s", clash(before, w.Text))
+			l.at.ErrorfAt(w.At, "invalid-modifier", "keep one of them", "%s", clash(before, w.Text))
 		}
 		seen[about] = w.Text
-		word(w, p)
+		modifier(w, p)
 	}
 	if p.Copied && p.Writes() {
-		l.at.Errorf("invalid-word", "write strided, or remove copied", "%s is written, which a copy would lose",
+		l.at.Errorf("invalid-modifier", "write strided, or remove copied", "%s is written, which a copy would lose",
 			p.Name)
 	}
 }
 
-// clash returns why two words exclude each other.
-func clash(before, word string) string {
-	if before == word {
-		return "word " + word + " is repeated"
+// clash returns why two modifiers exclude each other.
+func clash(before, after string) string {
+	if before == after {
+		return "modifier " + after + " is repeated"
 	}
-	return "words " + before + " and " + word + " contradict each other"
+	return "modifiers " + before + " and " + after + " contradict each other"
 }
 
-func word(w notation.Word, p *Param) {
+func modifier(w notation.Modifier, p *Param) {
 	switch w.Text {
 	case "aligned":
 		p.Align = w.Number

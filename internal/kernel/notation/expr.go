@@ -9,7 +9,7 @@ import (
 // enter limits the nesting depth of expressions.
 func (p *parser) enter() func() {
 	if p.depth++; p.depth > depth {
-		p.fail(p.peek().at, "remove brackets that change nothing", "expressions nest at most %d deep", depth)
+		p.fail(p.peek().at, "remove redundant brackets", "expressions nest at most %d deep", depth)
 	}
 	return func() { p.depth-- }
 }
@@ -69,7 +69,7 @@ func (p *parser) operand() *Expr {
 		p.fail(t.at, "write a whole number, such as 2", "extents are whole numbers, got %s", t.text)
 	case t.sign == mark && t.text == "(":
 		e := p.sum()
-		p.expect(")", "behind this expression", p.bracketHint())
+		p.expect(")", "after this expression", p.bracketHint())
 		return e
 	case t.sign != name || slices.Contains(reserved, t.text):
 		hint := "write a symbol, such as n, or a number there"
@@ -83,10 +83,10 @@ func (p *parser) operand() *Expr {
 	return p.reference(t)
 }
 
-// bracketHint returns a hint for the token behind an expression in brackets. Conditions have none.
+// bracketHint returns a hint for the token after an expression in brackets. Conditions have none.
 func (p *parser) bracketHint() string {
 	if t := p.peek(); slices.Contains(comparisons, t.text) || t.text == "in" {
-		return "write conditions without brackets, and join them by and and or"
+		return "write conditions without brackets, and join them with and and or"
 	}
 	return "as in (m + n) // 2"
 }
@@ -94,7 +94,7 @@ func (p *parser) bracketHint() string {
 // least reads min(...) or max(...).
 func (p *parser) least(t token) *Expr {
 	e, example := &Expr{Op: Op(t.text), At: t.at}, "as in "+t.text+"(n, 8)"
-	p.expect("(", "behind "+t.text, example)
+	p.expect("(", "after "+t.text, example)
 	for more := true; more; more = p.accept(",") {
 		if len(e.Operands) > 0 {
 			p.operator(p.peek().at, ",")
@@ -104,7 +104,7 @@ func (p *parser) least(t token) *Expr {
 	if len(e.Operands) < 2 {
 		p.fail(t.at, example, "%s takes two operands or more", t.text)
 	}
-	p.expect(")", "behind the operands of "+t.text, example)
+	p.expect(")", "after the operands of "+t.text, example)
 	return e
 }
 
@@ -114,7 +114,7 @@ func (p *parser) reference(t token) *Expr {
 	switch {
 	case p.accept("["):
 		e.Op, e.Operands = Item, []*Expr{p.sum()}
-		p.expect("]", "behind the index", "as in "+t.text+"[0]")
+		p.expect("]", "after the index", "as in "+t.text+"[0]")
 	case p.accept("."):
 		p.attribute(e)
 	case p.peek().text == "(":
@@ -130,9 +130,9 @@ func (p *parser) attribute(e *Expr) {
 		e.Op = Size
 	case t.sign == name && t.text == "shape":
 		e.Op = Shape
-		p.expect("[", "behind shape", "as in "+e.Name+".shape[0]")
+		p.expect("[", "after shape", "as in "+e.Name+".shape[0]")
 		e.Operands = []*Expr{p.sum()}
-		p.expect("]", "behind the dimension", "as in "+e.Name+".shape[0]")
+		p.expect("]", "after the dimension", "as in "+e.Name+".shape[0]")
 	default:
 		p.fail(t.at, cmp.Or(nearest(t.text), "write "+e.Name+".size or "+e.Name+".shape[0]"),
 			"a tensor has .size and .shape[i] here, got %s", show(t))
@@ -171,7 +171,7 @@ func (p *parser) comparison() *Cond {
 	foreign := t.text + p.peek().text
 	switch {
 	case misspelled[foreign] != "" && !p.apart():
-		p.fail(t.at, "write "+misspelled[foreign], "%s compares nothing here", foreign)
+		p.fail(t.at, "write "+misspelled[foreign], "%s is not an operator", foreign)
 	case t.sign == name && t.text == "in":
 		c.In = p.alternatives()
 	case t.sign == mark && t.text == "=":
@@ -180,7 +180,7 @@ func (p *parser) comparison() *Cond {
 		p.fail(t.at, "as in n > 0, n % 8 == 0 or n in 64|128",
 			"expected a comparison (==, !=, <, <=, >, >=, in), got %s", show(t))
 	case p.peek().sign == quoted:
-		p.fail(t.at, p.inHint(left, t.text), "texts are compared by in, not by %s", t.text)
+		p.fail(t.at, p.inHint(left, t.text), "strings are compared with in, not with %s", t.text)
 	default:
 		c.Right = p.sum()
 		if next := p.peek(); next.sign == mark && slices.Contains(comparisons, next.text) {
@@ -195,7 +195,7 @@ func (p *parser) inHint(left *Expr, op string) string {
 	if op == "==" {
 		return "write " + left.String() + " in " + strings.ReplaceAll(p.peek().text, "'", `"`)
 	}
-	return "list the texts that are allowed, as in " + left.String() + ` in "a"|"b"`
+	return "list the allowed strings, as in " + left.String() + ` in "a"|"b"`
 }
 
 // alternatives reads the values after "in".

@@ -71,7 +71,7 @@ func replacement(r rune) string {
 // anyExtent is the hint for what other notations write.
 const anyExtent = "write _ for any extent, or ... for any number of dimensions"
 
-// inExtents reports whether a place is behind a bracket.
+// inExtents reports whether a place is after an opening bracket.
 func inExtents(text string, at int) bool { return strings.Contains(text[:at], "[") }
 
 // stray returns the error for a character that begins no token.
@@ -80,12 +80,12 @@ func stray(text string, at int) *Error {
 	case '/':
 		return &Error{At: at, Text: "extents are integers, but / divides without rounding", Hint: "write // to divide and round down"}
 	case '\n':
-		return &Error{At: at, Text: "this text has several lines, and one is expected", Hint: "write it on one line, without > or |"}
+		return &Error{At: at, Text: "expected a single line, got several", Hint: "write it on one line, without > or |"}
 	case '#':
-		return &Error{At: at, Text: "a # begins a comment in YAML only after a space, and means nothing here",
+		return &Error{At: at, Text: "a # begins a comment in YAML only after a space, and is invalid here",
 			Hint: "put the line in quotes"}
 	case '\'', '"':
-		return &Error{At: at, Text: "this text is not closed", Hint: "end it with the same quotation mark"}
+		return &Error{At: at, Text: "this string is not closed", Hint: "end it with the same quotation mark"}
 	default:
 		hint := replacement(r)
 		if r == ':' && inExtents(text, at) {

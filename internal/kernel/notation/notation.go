@@ -5,14 +5,14 @@ package notation
 
 import "fmt"
 
-// Line is an argument or a result: TYPE, "?", words, "= default".
+// Line is an argument or a result: TYPE, "?", modifiers, "= default".
 type Line struct {
 	Type     Type
 	Typed    bool // the type was read to its end, whatever follows it
 	Optional bool // may be None
 	// OptionalAt is the position of "?".
 	OptionalAt int
-	Words      []Word
+	Modifiers  []Modifier
 	Default    *Value // nil: none
 }
 
@@ -58,8 +58,8 @@ type Extent struct {
 	At   int
 }
 
-// Word is a property of a tensor, such as "strided" or "aligned 64".
-type Word struct {
+// Modifier is a property of a tensor, such as "strided" or "aligned 64".
+type Modifier struct {
 	Name
 	Number int64  // of "aligned N"
 	Of     string // the argument of "aliases x"

@@ -24,31 +24,31 @@ func section(t *testing.T, from, to string) string {
 }
 
 var (
-	codeSpan = regexp.MustCompile("`([^`]+)`")
-	wordRow  = regexp.MustCompile("(?m)^\\| `(\\w+)[^`]*` \\|")
-	wordLink = regexp.MustCompile(`\[([^\]]+)\]\(#words\)`)
+	codeSpan     = regexp.MustCompile("`([^`]+)`")
+	modifierRow  = regexp.MustCompile("(?m)^\\| `(\\w+)[^`]*` \\|")
+	modifierLink = regexp.MustCompile(`\[([^\]]+)\]\(#modifiers\)`)
 )
 
-// The page explains exactly the words of the language, and leads to each of them by its purpose.
-func TestThePageExplainsEachWord(t *testing.T) {
+// The page explains exactly the modifiers of the language, and links each of them by its purpose.
+func TestThePageExplainsEachModifier(t *testing.T) {
 	var explained, found []string
-	for _, m := range wordRow.FindAllStringSubmatch(section(t, "### Words", "### Extents"), -1) {
+	for _, m := range modifierRow.FindAllStringSubmatch(section(t, "### Modifiers", "### Extents"), -1) {
 		explained = append(explained, m[1])
 	}
-	assert.ElementsMatch(t, Words, explained)
-	for _, m := range wordLink.FindAllStringSubmatch(section(t, "## Which word do I need?", "## Lines"), -1) {
+	assert.ElementsMatch(t, Modifiers, explained)
+	for _, m := range modifierLink.FindAllStringSubmatch(section(t, "## Which modifier do I need?", "## Lines"), -1) {
 		for _, span := range codeSpan.FindAllStringSubmatch(m[1], -1) {
-			word, _, _ := strings.Cut(span[1], " ")
-			found = append(found, word)
+			modifier, _, _ := strings.Cut(span[1], " ")
+			found = append(found, modifier)
 		}
 	}
-	assert.ElementsMatch(t, Words, found)
+	assert.ElementsMatch(t, Modifiers, found)
 }
 
 // The lines and conditions in the tables of purposes are valid.
 func TestTheExamplesOfThePageAreValid(t *testing.T) {
 	lines, conditions := 0, 0
-	for row := range strings.Lines(section(t, "## Which word do I need?", "## Lines")) {
+	for row := range strings.Lines(section(t, "## Which modifier do I need?", "## Lines")) {
 		cells := strings.Split(strings.ReplaceAll(row, `\|`, "\x00"), "|")
 		if len(cells) != 4 {
 			continue

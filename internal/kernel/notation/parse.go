@@ -41,7 +41,7 @@ func parse[T any](text string, production func(p *parser) T) (T, *Error) {
 		return made, err
 	}
 	if t := p.peek(); t.sign != end {
-		p.fail(t.at, trailingHint(text[t.at:]), "nothing more is expected here, got %q", t.text)
+		p.fail(t.at, trailingHint(text[t.at:]), "expected the end of the line, got %q", t.text)
 	}
 	if p.err != nil && p.missing != "" {
 		p.err.Hint = completed(p, production)
@@ -57,9 +57,9 @@ func trailingHint(rest string) string {
 	case strings.HasPrefix(rest, "("), strings.HasPrefix(rest, "<"):
 		return "write the extents in [ ], such as float32[m, n]"
 	case strings.HasPrefix(rest, "|") && slices.Contains(nothing, strings.TrimSpace(kind[1:])):
-		return "write ? behind the type"
+		return "write ? after the type"
 	case strings.HasPrefix(rest, ",") && separates(rest):
-		return "separate words by spaces"
+		return "separate modifiers with spaces"
 	}
 	return "remove " + strings.TrimSpace(rest)
 }
@@ -67,11 +67,11 @@ func trailingHint(rest string) string {
 // nothing is what other languages call a missing value.
 var nothing = []string{"None", "null", "nil"}
 
-// separates reports whether a comma stands before a word of a type, or before a common synonym.
+// separates reports whether a comma stands before a modifier, or before a common synonym.
 func separates(rest string) bool {
 	tokens, _ := lex(rest)
 	word := tokens[1]
-	return word.sign == name && (slices.Contains(Words, word.text) || synonyms[strings.ToLower(word.text)] != "")
+	return word.sign == name && (slices.Contains(Modifiers, word.text) || synonyms[strings.ToLower(word.text)] != "")
 }
 
 // completed returns the text with the missing token, if that is its only error.
@@ -142,19 +142,19 @@ func (p *parser) line() Line {
 	l := Line{Type: p.typ()}
 	l.Typed = p.err == nil && !(p.cut && p.peek().sign == end)
 	if t := p.peek(); t.text == "?" && p.apart() {
-		p.fail(t.at, "write it directly behind the type: "+l.Type.String()+"?", "there is a space before ?")
+		p.fail(t.at, "write it directly after the type: "+l.Type.String()+"?", "there is a space before ?")
 	}
 	l.OptionalAt, l.Optional = p.peek().at, p.accept("?")
 	for p.peek().sign == name {
-		if w := p.word(); slices.Contains(Words, w.Text) {
-			l.Words = append(l.Words, w)
+		if w := p.modifier(); slices.Contains(Modifiers, w.Text) {
+			l.Modifiers = append(l.Modifiers, w)
 		}
 	}
 	if t := p.peek(); t.text == "?" && l.Optional {
-		p.fail(t.at, "write ? once", "a type has one ? at most")
+		p.fail(t.at, "write ? once", "a type has at most one ?")
 	} else if t.text == "?" {
-		p.fail(t.at, "write it directly behind the type: "+spell(l.Type)+"?",
-			"write ? after the type, before all words")
+		p.fail(t.at, "write it directly after the type: "+spell(l.Type)+"?",
+			"write ? after the type, before all modifiers")
 	}
 	if p.accept("=") {
 		v := p.value()
@@ -189,7 +189,7 @@ func (p *parser) typ() Type {
 	if open := p.peek(); p.accept("[") {
 		t.Kind, t.Extents = Tensor, p.extents(open)
 	} else if len(t.Elements) > 1 {
-		p.fail(open.at, "write [] behind it for a tensor of rank 0",
+		p.fail(open.at, "write [] after it for a tensor of rank 0",
 			"a scalar has one type, and alternatives are for tensors")
 	}
 	return t
@@ -228,10 +228,10 @@ func (p *parser) list(word Name) Type {
 		n := p.next()
 		t.Count = p.number(n, "write how many items the list has, as in list[int, 2]")
 		if t.Count == 0 {
-			p.fail(n.at, "write a number from 1 on, or omit it", "a list of 0 items cannot be an argument")
+			p.fail(n.at, "write 1 or more, or omit it", "a list of 0 items cannot be an argument")
 		}
 	}
-	p.expect("]", "behind the items of "+word.Text, "as in list[int] or list[float, 2]")
+	p.expect("]", "after the items of "+word.Text, "as in list[int] or list[float, 2]")
 	return t
 }
 
@@ -256,7 +256,7 @@ func (p *parser) extents(open token) []Extent {
 	for p.err == nil {
 		e := p.extent()
 		if e.Form == Ellipsis && slices.ContainsFunc(all, func(e Extent) bool { return e.Form == Ellipsis }) {
-			p.fail(e.At, "write _ or a symbol for one dimension", "a tensor has one ... at most")
+			p.fail(e.At, "write _ or a symbol for one dimension", "a tensor has at most one ...")
 		}
 		all = append(all, e)
 		if t := p.peek(); p.accept("]") {
@@ -293,14 +293,14 @@ func (p *parser) extent() Extent {
 	return Extent{Form: Sized, Size: p.sum(), At: t.at}
 }
 
-// Words are the words that may follow a type.
-var Words = []string{
+// Modifiers are the keywords that may follow a type.
+var Modifiers = []string{
 	"strided", "inner", "any_order", "column_major", "aligned", "inout", "out", "cpu", "copied", "zeroed", "saved",
 	"aliases",
 }
 
-// synonyms are hints for words of other languages and libraries. Without such a word, a line may be
-// valid and have another meaning.
+// synonyms are hints for modifiers of other languages and libraries. A line without such a modifier
+// may be valid and have a different meaning.
 var synonyms = map[string]string{
 	"mutable":       "write inout, if the function also reads it, or out",
 	"mut":           "write inout, if the function also reads it, or out",
@@ -321,19 +321,19 @@ var synonyms = map[string]string{
 	"nullable":      optionalHint,
 }
 
-// optionalHint is the hint for words that mean an optional argument.
-const optionalHint = "write ? directly behind the type, as in float32[n]?"
+// optionalHint is the hint for modifiers that mean an optional argument.
+const optionalHint = "write ? directly after the type, as in float32[n]?"
 
 // alignments is the hint after `aligned`.
 const alignments = "write 16, 32, 64 ..."
 
-func (p *parser) word() Word {
+func (p *parser) modifier() Modifier {
 	t := p.next()
-	w := Word{Name: Name{t.text, t.at}}
+	w := Modifier{Name: Name{t.text, t.at}}
 	switch {
-	case !slices.Contains(Words, t.text):
-		p.fail(t.at, cmp.Or(synonyms[strings.ToLower(t.text)], nearest(t.text), "remove "+t.text), "%q is not a word of a type: %s", t.text,
-			strings.Join(Words, ", "))
+	case !slices.Contains(Modifiers, t.text):
+		p.fail(t.at, cmp.Or(synonyms[strings.ToLower(t.text)], nearest(t.text), "remove "+t.text), "%q is not a modifier: %s", t.text,
+			strings.Join(Modifiers, ", "))
 	case t.text == "aligned":
 		n := p.next()
 		w.Number = p.number(n, alignments)
@@ -366,7 +366,7 @@ func (p *parser) value() Value {
 	case t.sign == real:
 		v.Kind, v.Float = Float, p.float(t, negative)
 	case negative:
-		p.fail(t.at, "as in -1", "expected a number behind -, got %s", show(t))
+		p.fail(t.at, "as in -1", "expected a number after -, got %s", show(t))
 	case t.sign == quoted:
 		v.Kind, v.Text = Text, p.unquote(t)
 	case t.sign == name:
@@ -416,7 +416,7 @@ func (p *parser) integer(t token, negative bool, v *Value) {
 	v.Kind, v.Int = Natural, 0
 	if v.Natural, wide = strconv.ParseUint(text, 10, 64); wide != nil {
 		p.fail(t.at, "write a number from -9223372036854775808 to 18446744073709551615, or a float with a point, such as 1.0e20",
-			"%s does not fit 64 bits", text)
+			"%s does not fit in 64 bits", text)
 	}
 }
 
@@ -451,11 +451,11 @@ func (p *parser) unquote(t token) string {
 		out.WriteByte(c)
 	}
 	if i := strings.IndexByte(body, 0); i >= 0 {
-		p.fail(t.at+1+i, "remove it", "a text holds no NUL, which would end it in C")
+		p.fail(t.at+1+i, "remove it", "a string must not contain NUL, which would end it in C")
 	}
 	if i := strings.IndexFunc(body, hidden); i >= 0 {
 		p.fail(t.at+1+i, "remove it, or write \\n or \\t",
-			"a text must not contain characters that do not show, such as %+q", []rune(body[i:])[0])
+			"a string must not contain non-printable characters, such as %+q", []rune(body[i:])[0])
 	}
 	return out.String()
 }
@@ -469,5 +469,5 @@ func nearest(text string) string {
 	if text == "" {
 		return ""
 	}
-	return diag.DidYouMean(text, append(slices.Clone(Words), "size", "shape"))
+	return diag.DidYouMean(text, append(slices.Clone(Modifiers), "size", "shape"))
 }

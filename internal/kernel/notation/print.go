@@ -12,7 +12,7 @@ func (l Line) String() string {
 	if l.Optional {
 		text += "?"
 	}
-	for _, w := range l.Words {
+	for _, w := range l.Modifiers {
 		text += " " + w.String()
 	}
 	if l.Default != nil {
@@ -53,8 +53,8 @@ func (e Extent) String() string {
 	return e.Size.String()
 }
 
-// String formats a word with its operand.
-func (w Word) String() string {
+// String formats a modifier with its operand.
+func (w Modifier) String() string {
 	switch {
 	case w.Number > 0:
 		return fmt.Sprintf("%s %d", w.Text, w.Number)

@@ -15,7 +15,7 @@ import (
 )
 
 // ErrTarget is the error for valid objects whose debug information package elf cannot relocate.
-var ErrTarget = errors.New("no way is known to relocate debug information of")
+var ErrTarget = errors.New("cannot relocate debug information of")
 
 // DWARF returns the debug information of an object file that was compiled but not linked. The error
 // names the format and what is missing.
@@ -42,8 +42,8 @@ var formats = []struct {
 	{"Mach-O", "\xcf\xfa\xed\xfe", readMachO},
 	{"Mach-O", "\xce\xfa\xed\xfe", readMachO},
 	{"Mach-O", "\xfe\xed\xfa", readMachO},
-	{"universal Mach-O", "\xca\xfe\xba\xbe", reject("it holds several architectures; compile for one")},
-	{"LLVM bitcode", "BC\xc0\xde", reject("it holds no debug sections; compile without -flto")},
+	{"universal Mach-O", "\xca\xfe\xba\xbe", reject("it contains several architectures; compile for one")},
+	{"LLVM bitcode", "BC\xc0\xde", reject("it contains no debug sections; compile without -flto")},
 	{"WebAssembly", wasmMagic, readWasm},
 }
 

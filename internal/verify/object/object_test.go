@@ -28,11 +28,11 @@ func TestFilesThatAreNotObjectsAreRejected(t *testing.T) {
 		"\x7fELF":                    "ELF object: ",
 		"\xcf\xfa\xed\xfe":           "Mach-O object: ",
 		"\x00asm":                    "WebAssembly object: it is truncated",
-		wasmHeader:                   "WebAssembly object: it holds no debug information",
+		wasmHeader:                   "WebAssembly object: it contains no debug information",
 		wasmHeader + "\x00\x7f":      "WebAssembly object: it is truncated",
 		wasmHeader + "\x00":          "WebAssembly object: it is truncated",
 		wasmHeader + "\x00\x01\x09":  "WebAssembly object: it is truncated",
-		wasmHeader + custom("n", ""): "WebAssembly object: it holds no debug information",
+		wasmHeader + custom("n", ""): "WebAssembly object: it contains no debug information",
 	} {
 		_, err := DWARF([]byte(data))
 		assert.ErrorContains(t, err, want, "%q", data)

@@ -49,7 +49,7 @@ func block(b []byte) (content, rest []byte, err error) {
 // fromSections builds the data from sections by name, ".debug_info" and so on.
 func fromSections(s map[string][]byte) (*dwarf.Data, error) {
 	if s[".debug_info"] == nil {
-		return nil, errors.New("it holds no debug information")
+		return nil, errors.New("it contains no debug information")
 	}
 	d, err := dwarf.New(s[".debug_abbrev"], nil, nil, s[".debug_info"], s[".debug_line"], nil, s[".debug_ranges"],
 		s[".debug_str"])

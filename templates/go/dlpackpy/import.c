@@ -201,7 +201,8 @@ static bool grad_flags(PyObject* object, uint64_t* flags) {
   return required >= 0;
 }
 
-/* Copies the properties of a type to a route, and steals the reference to the type. */
+/* Stores the properties of a type as the access method of an argument, and steals the reference to
+ * the type. */
 static void fill_access(call* c, intptr_t i, const struct entry* type) {
   const uint64_t bit = UINT64_C(1) << i;
   access* r = &c->accesses[i];
@@ -356,7 +357,7 @@ static taken import_from_capsule(PyObject* object) {
 taken dlp_00000000_py_import(uintptr_t address, intptr_t i, uintptr_t table) {
   const call* c = (void*)address;
   PyObject* object = c->arguments[i];
-  /* Paddle's table treats each tensor as dense and with its memory. */
+  /* Paddle's table assumes that each tensor is dense and has memory. */
   int fits = table && c->accesses[i].may_be_sparse ? query(object, constant.is_dense) : table != 0;
   if (fits < 0 || retyped(c, i)) return (taken){0};
   return fits ? import_from_table((const DLPackExchangeAPI*)table, object) : import_from_capsule(object);

@@ -10,16 +10,15 @@
 
 #include "dlpack.h"
 
-/* Hidden, so that two extension modules with this package in one process keep
- * each to its own state. ELF would merge them by name. */
+/* Hidden, so that two extension modules with this package in one process each keep their own state.
+ * ELF would merge symbols of the same name. */
 #ifdef _WIN32
 #define dlp_00000000_py_LOCAL
 #else
 #define dlp_00000000_py_LOCAL __attribute__((visibility("hidden")))
 #endif
 
-/* Objects are only pointed to: what is inside of them differs between versions
- * and builds of Python. */
+/* Objects are opaque, because their contents differ between versions and builds of Python. */
 typedef struct dlp_00000000_py_object PyObject;
 typedef intptr_t Py_ssize_t;
 typedef void (*PyCapsule_Destructor)(PyObject*);
@@ -199,7 +198,7 @@ struct dlp_00000000_py_call {
  * called, without an exception set, after Python code may have run and before Go continues. */
 dlp_00000000_py_LOCAL void dlp_00000000_py_recheck(uintptr_t call);
 
-/* Releases the references of a call, which invalidates its routes. */
+/* Releases the references of a call, which invalidates its access methods. */
 dlp_00000000_py_LOCAL void dlp_00000000_py_forget(struct dlp_00000000_py_call* call);
 
 /* Conversions. Conversions to Python return new references; conversions from Python have an
@@ -236,12 +235,13 @@ dlp_00000000_py_LOCAL uintptr_t dlp_00000000_py_run(struct dlp_00000000_py_call*
 /* Initializes the following functions, once. */
 dlp_00000000_py_LOCAL bool dlp_00000000_py_make_constants(void);
 
-/* Fills routes of arguments. Objects are queried for properties that DLPack does not have. Returns
- * the number of filled routes. */
+/* Determines the access methods of arguments. Objects are queried for properties that DLPack
+ * does not have. Returns the number of arguments with an access method. */
 dlp_00000000_py_LOCAL intptr_t dlp_00000000_py_find_accesses(uintptr_t call, intptr_t first, intptr_t count);
 
-/* After Python code may have run, checks that arguments still have the types of their routes, and
- * checks all borrowed tensors. Returns the number of arguments with unchanged types. */
+/* After Python code may have run, checks that arguments still have the types of their access
+ * methods, and checks all borrowed tensors. Returns the number of arguments with unchanged
+ * types. */
 dlp_00000000_py_LOCAL intptr_t dlp_00000000_py_settle(uintptr_t call, intptr_t first, intptr_t count);
 
 /* Checks that the values in the memory of a complex tensor are those of the tensor. */

@@ -89,7 +89,7 @@ func data[T dlpack.Element](c *Call, i int, read func(dlpack.Tensor) ([]T, error
 // number is the call's number in C: cgo would check a pointer for Go memory behind it.
 func (c *Call) number() C.uintptr_t { return C.uintptr_t(uintptr(unsafe.Pointer(c.c))) }
 
-// route determines the access methods of arguments.
+// access determines the access methods of arguments.
 func (c *Call) access(first, count int) error {
 	found := int(C.dlp_00000000_py_find_accesses(c.number(), C.intptr_t(first), C.intptr_t(count)))
 	return c.checked(first+found, found < count)

@@ -14,7 +14,7 @@ import (
 // Errors of this package itself wrap one of these.
 var (
 	ErrArgument = errors.New("tvmffi: invalid argument")
-	ErrKind     = errors.New("tvmffi: value of another kind")
+	ErrKind     = errors.New("tvmffi: value of a different kind")
 	ErrClosed   = errors.New("tvmffi: closed or released")
 	ErrNotFound = errors.New("tvmffi: not found")
 	ErrOpen     = errors.New("tvmffi: library cannot be loaded")
@@ -54,7 +54,7 @@ func raised(reply *C.struct_dlp_00000000_reply) error {
 	return &Error{Kind: "RuntimeError", Message: "the function failed without an error"}
 }
 
-// behind returns the address after the header of an object.
+// bodyOf returns the address after the header of an object.
 func bodyOf[T any](object uintptr) *T {
 	head := *(*unsafe.Pointer)(unsafe.Pointer(&object))
 	return (*T)(unsafe.Add(head, C.sizeof_struct_dlpackgen_tvm_ffi_object))

@@ -100,7 +100,7 @@ def check_rejected(kernel, library, case):
     else:
         pytest.fail(f"{kernel.name}() accepted the call\nexpected {expected}")
     if got != expected:
-        pytest.fail(f"{kernel.name}() raised another error\nexpected {expected}\ngot      {got}")
+        pytest.fail(f"{kernel.name}() raised a different error\nexpected {expected}\ngot      {got}")
     assert call.contents() == before, "a rejected call wrote to a tensor"
 
 

@@ -360,8 +360,8 @@ DLPACKGEN_VALUE int dlpackgen_has_dtype(struct dlpackgen_call* call, int like, D
   return object != NULL;
 }
 
-/* Raises TypeError for a result whose dtype an argument's library lacks. Returns 0 if it has that
- * dtype, or makes no tensor of uint8 either, or -1 with an exception. */
+/* Raises TypeError for a result whose dtype an argument's library lacks. Returns 0 if it has
+ * that dtype, or cannot create a tensor of uint8 either, or -1 with an exception. */
 DLPACKGEN_VALUE int dlpackgen_check_has_dtype(struct dlpackgen_call* call, int like, const char* result,
                                               DLDataType dtype) {
   const DLDataType bytes = {kDLUInt, 8, 1};

@@ -4,12 +4,13 @@
  *
  *   empty(shape, dtype)             a tensor that can be sent; dtype is (code, bits, lanes)
  *   send(socket, tensor, *, read_only=False)
- *                                   any object over all of such a tensor
+ *                                   any object that shares all memory of such a tensor
  *   receive(socket)                 a tensor that a peer sent
  *
- * Tensors have __dlpack__; a socket is what has fileno(), or its number. Those that a
- * peer may not write to are read-only. OSError has errno, as BlockingIOError and
- * BrokenPipeError do; what a peer must not send is a BufferError. */
+ * Tensors have __dlpack__. Received tensors that must not be written to are read-only. A socket
+ * is an object with fileno(), or a file descriptor. Errors of the system are raised as OSError
+ * with errno, or as its subclass such as BrokenPipeError. An invalid message of a peer raises
+ * BufferError. */
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python.h>
 

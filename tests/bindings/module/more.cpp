@@ -226,7 +226,8 @@ MODULE(more, m) {
   const auto two = [](TensorView a, TensorView b) { return a.ndim() + b.ndim(); };
   m.attr("rejections") =
       rejects(m, "mistaken(): \"a[n\": expected a name and extents, as x[m, n]", &trace, "a[n") &&
-      rejects(m, "mistaken(): \"a[n]\": the type of the argument has another number of dimensions", &trace, "a[n]") &&
+      rejects(m, "mistaken(): \"a[n]\": the type of the argument has a different number of dimensions", &trace,
+              "a[n]") &&
       rejects(m, "mistaken(): \"a[n, -1]\": an extent is negative", &trace, "a[n, -1]") &&
       rejects(m, "mistaken(): \"a[n, ]\": expected a name or a number", &trace, "a[n, ]") &&
       rejects(m, "mistaken(): \"a[n, [m]\": expected a name or a number", &trace, "a[n, [m]") &&

@@ -108,22 +108,23 @@ static void lines() {
 static void rejections() {
   const Managed t = tensor({2, 3}, {3, 1}), line = tensor({3}, {1}), cube = tensor({1, 2, 3}, {6, 3, 1});
   CHECK(text(map_of<Eigen::MatrixXd>(line.view()).error()) ==
-        "the tensor has another number of dimensions: expected 2, got 1");
+        "the tensor has a different number of dimensions: expected 2, got 1");
   CHECK(text(map_of<Eigen::VectorXd>(t.view()).error()) ==
-        "the tensor has another number of dimensions: expected 1, got 2");
-  CHECK(text(map_of<double>(cube.view()).error()) == "the tensor has another number of dimensions: expected 2, got 3");
+        "the tensor has a different number of dimensions: expected 1, got 2");
+  CHECK(text(map_of<double>(cube.view()).error()) ==
+        "the tensor has a different number of dimensions: expected 2, got 3");
   CHECK(text(map_of<Eigen::MatrixXf>(t.view()).error()) ==
-        "the elements have another type: expected float32, got float64");
+        "the elements have a different type: expected float32, got float64");
   CHECK(text(map_of<Eigen::MatrixXcd>(t.view()).error()) ==
-        "the elements have another type: expected complex128, got float64");
+        "the elements have a different type: expected complex128, got float64");
   CHECK(text(map_of<Eigen::Matrix2d>(t.view()).error()) ==
-        "a dimension has another extent: expected 2, got 3, in dimension 1");
+        "a dimension has a different extent: expected 2, got 3, in dimension 1");
   CHECK(text(map_of<Eigen::Matrix3d>(t.view()).error()) ==
-        "a dimension has another extent: expected 3, got 2, in dimension 0");
+        "a dimension has a different extent: expected 3, got 2, in dimension 0");
   CHECK(text(map_of<Eigen::RowVector2d>(line.view()).error()) ==
-        "a dimension has another extent: expected 2, got 3, in dimension 0");
+        "a dimension has a different extent: expected 2, got 3, in dimension 0");
   CHECK(text(map_of<Eigen::Vector2d>(line.view()).error()) ==
-        "a dimension has another extent: expected 2, got 3, in dimension 0");
+        "a dimension has a different extent: expected 2, got 3, in dimension 0");
   using Small = Eigen::Matrix<double, Eigen::Dynamic, Eigen::Dynamic, Eigen::ColMajor, 2, 2>;
   CHECK(map_of<Small>(t.view()).code() == ErrorCode::extent_mismatch);
   const auto fixed = Builder(static_cast<const double*>(numbers)).shape({2, 3}).build();

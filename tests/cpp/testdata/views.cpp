@@ -204,11 +204,12 @@ static bool says(const dlpackgen::Error& error, const char* text) {
 static void messages() {
   using dlpackgen::Error;
   const std::int64_t plain[] = {3, 1};
-  CHECK(says(array_of<long, 2>(view(plain)).error(), "the elements have another type: expected int64, got float32"));
-  CHECK(says(Error(ErrorCode::dtype_mismatch, as_number(dtypes::bool_), as_number(DLDataType{kDLFloat, 32, 4})),
-             "the elements have another type: expected bool, got code 2 with 32 bits and 4 lanes"));
   CHECK(
-      says(array_of<float, 1>(view(plain)).error(), "the tensor has another number of dimensions: expected 1, got 2"));
+      says(array_of<long, 2>(view(plain)).error(), "the elements have a different type: expected int64, got float32"));
+  CHECK(says(Error(ErrorCode::dtype_mismatch, as_number(dtypes::bool_), as_number(DLDataType{kDLFloat, 32, 4})),
+             "the elements have a different type: expected bool, got code 2 with 32 bits and 4 lanes"));
+  CHECK(says(array_of<float, 1>(view(plain)).error(),
+             "the tensor has a different number of dimensions: expected 1, got 2"));
   CHECK(says(Error(ErrorCode::extent, 0, INT64_MIN, 1),
              "an extent of shape is negative: got -9223372036854775808, in dimension 1"));
   CHECK(says(Error(ErrorCode::extent, 0, -3), "an extent of shape is negative: got -3"));

@@ -17,7 +17,7 @@
 #define DLPACKGEN_TEXT_CONJUGATED "its memory holds the conjugated values: pass resolve_conj()"
 #define DLPACKGEN_TEXT_NOT_DENSE "it has no dense memory: pass to_dense()"
 #define DLPACKGEN_TEXT_UNNAMED "its dtype has no DLPack equivalent"
-#define DLPACKGEN_TEXT_OTHER_TYPE "it became an object of another type during the call"
+#define DLPACKGEN_TEXT_OTHER_TYPE "its type changed during the call"
 #define DLPACKGEN_TEXT_NO_CAPSULE "its __dlpack__() did not return an unconsumed DLPack capsule"
 #define DLPACKGEN_TEXT_NO_DEVICE "its __dlpack_device__() did not return a device type and an id"
 #define DLPACKGEN_TEXT_NO_STORAGE \
@@ -44,7 +44,7 @@
   "an argument has a forward-mode derivative, which kernels do not support: use backward mode"
 #define DLPACKGEN_TEXT_NO_MEMORY "no memory for it"
 #define DLPACKGEN_TEXT_TOO_MANY_ARGUMENTS "too many arguments"
-/** Parts of texts: the subject, a number or the rest follows or precedes. */
+/** Parts of texts, to which callers add the subject, a number or the rest. */
 #define DLPACKGEN_TEXT_NO_STRIDES "has no strided memory: pass to_dense()"
 #define DLPACKGEN_TEXT_PASS_COPY ": pass a contiguous copy"
 #define DLPACKGEN_TEXT_PASS_TENSOR ": pass a tensor"
@@ -250,7 +250,8 @@ static bool grad_flags(PyObject* object, uint64_t* flags) {
   return required >= 0;
 }
 
-/* Copies the properties of a type to a route, and steals the reference to the type. */
+/* Stores the properties of a type as the access method of an argument, and steals the reference to
+ * the type. */
 static void fill_access(call* c, intptr_t i, const struct entry* type) {
   const uint64_t bit = UINT64_C(1) << i;
   access* r = &c->accesses[i];
@@ -405,7 +406,7 @@ static taken import_from_capsule(PyObject* object) {
 taken dlp_59225070_py_import(uintptr_t address, intptr_t i, uintptr_t table) {
   const call* c = (void*)address;
   PyObject* object = c->arguments[i];
-  /* Paddle's table treats each tensor as dense and with its memory. */
+  /* Paddle's table assumes that each tensor is dense and has memory. */
   int fits = table && c->accesses[i].may_be_sparse ? query(object, constant.is_dense) : table != 0;
   if (fits < 0 || retyped(c, i)) return (taken){0};
   return fits ? import_from_table((const DLPackExchangeAPI*)table, object) : import_from_capsule(object);

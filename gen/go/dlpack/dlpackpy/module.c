@@ -39,7 +39,7 @@ static PyObject* run(PyObject* self, PyObject* const* arguments, Py_ssize_t coun
     return py.PyErr_Format(dlp_59225070_py_exception("TypeError"), "%zd arguments; at most %d", count,
                            dlp_59225070_py_ARGUMENTS);
   if (py.Py_EnterRecursiveCall(" in a function of Go")) return NULL;
-  struct dlp_59225070_py_call call; /* routes are written before they are read */
+  struct dlp_59225070_py_call call; /* accesses are written before they are read */
   call.function = *number;
   call.arguments = arguments;
   call.count = count;

@@ -44,8 +44,8 @@ type Function struct {
 	// *dlpack.Managed.
 	//
 	// An error is raised as an exception: an [*Exception] as the exception that it names, and all
-	// others as [dlpack.PythonException] says: most errors of package dlpack as a BufferError, a
-	// panic as a RuntimeError.
+	// others as [dlpack.PythonException] specifies. Most errors of package dlpack are raised as a
+	// BufferError, and a panic as a RuntimeError.
 	Call func(*Call) (any, error)
 }
 

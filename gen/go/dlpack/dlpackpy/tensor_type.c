@@ -9,7 +9,7 @@
 
 /* Copies the elements of a tensor. */
 
-/* Copies the elements of the dimensions from a given one on, and returns the address behind the
+/* Copies the elements of the dimensions from a given one on, and returns the address after the
  * copied bytes. item is the size of an element in bytes. */
 static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from,
                                          size_t item) {
@@ -37,7 +37,7 @@ static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, c
 #define DLPACKGEN_TEXT_CONJUGATED "its memory holds the conjugated values: pass resolve_conj()"
 #define DLPACKGEN_TEXT_NOT_DENSE "it has no dense memory: pass to_dense()"
 #define DLPACKGEN_TEXT_UNNAMED "its dtype has no DLPack equivalent"
-#define DLPACKGEN_TEXT_OTHER_TYPE "it became an object of another type during the call"
+#define DLPACKGEN_TEXT_OTHER_TYPE "its type changed during the call"
 #define DLPACKGEN_TEXT_NO_CAPSULE "its __dlpack__() did not return an unconsumed DLPack capsule"
 #define DLPACKGEN_TEXT_NO_DEVICE "its __dlpack_device__() did not return a device type and an id"
 #define DLPACKGEN_TEXT_NO_STORAGE \
@@ -64,7 +64,7 @@ static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, c
   "an argument has a forward-mode derivative, which kernels do not support: use backward mode"
 #define DLPACKGEN_TEXT_NO_MEMORY "no memory for it"
 #define DLPACKGEN_TEXT_TOO_MANY_ARGUMENTS "too many arguments"
-/** Parts of texts: the subject, a number or the rest follows or precedes. */
+/** Parts of texts, to which callers add the subject, a number or the rest. */
 #define DLPACKGEN_TEXT_NO_STRIDES "has no strided memory: pass to_dense()"
 #define DLPACKGEN_TEXT_PASS_COPY ": pass a contiguous copy"
 #define DLPACKGEN_TEXT_PASS_TENSOR ": pass a tensor"

@@ -28,7 +28,7 @@
 
 /* One error for the most common mistake: another dlpack.h comes first in the include path. */
 #if !defined(DLPACK_VERSION) || DLPACK_VERSION != 32
-#error "the first <dlpack/dlpack.h> in the include path, or included before, is not that of DLPack 0.4"
+#error "the first <dlpack/dlpack.h> in the include path, or included before, is not of DLPack 0.4"
 #endif
 
 /* Static assertions, members of types and comparisons of types, in C and C++. */

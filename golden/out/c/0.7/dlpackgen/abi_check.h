@@ -28,9 +28,9 @@
 
 /* One error for the most common mistake: another dlpack.h comes first in the include path. */
 #if !defined(DLPACK_VERSION) || DLPACK_VERSION != 70
-#error "the first <dlpack/dlpack.h> in the include path, or included before, is not that of DLPack 0.7"
+#error "the first <dlpack/dlpack.h> in the include path, or included before, is not of DLPack 0.7"
 #elif !defined(DLPACK_ABI_VERSION) || DLPACK_ABI_VERSION != 1
-#error "the first <dlpack/dlpack.h> in the include path, or included before, is not that of DLPack 0.7"
+#error "the first <dlpack/dlpack.h> in the include path, or included before, is not of DLPack 0.7"
 #endif
 
 /* Static assertions, members of types and comparisons of types, in C and C++. */

@@ -1,14 +1,15 @@
 
 /* Checks and initialization that all backends with allocations share. Part of the backend's C
  * file. */
-#ifndef DLPACKGEN_DEVICE_REQUEST_H_
-#define DLPACKGEN_DEVICE_REQUEST_H_
+#ifndef DLPACKGEN_DEVICE_ALLOCATION_H_
+#define DLPACKGEN_DEVICE_ALLOCATION_H_
 
 #include "device_tensor.h"
 
 #include <stdlib.h>
 
-/* Fills a tensor except its data from a request; it has space for shape and strides. */
+/* Fills a tensor, except its data, as the allocation requests. The tensor has space for shape and
+ * strides. */
 static void device_describe(DLManagedTensorVersioned* tensor, const dlpackgen_allocation* r, int64_t* extents,
                             void (*deleter)(DLManagedTensorVersioned*)) {
   if (r->ndim) memcpy(extents, r->shape, (size_t)r->ndim * sizeof(int64_t));
@@ -63,10 +64,10 @@ static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTen
                                      dlpackgen_backend_error* error) {
   if (r && tensor) return DEVICE_CHECK_GROWABLE("allocate", dlpackgen_allocation, r, flags, error);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: NULL instead of the %s",
-                     r ? "tensor" : "request");
+                     r ? "tensor" : "allocation");
 }
 
-/* Checks the extents and the dtype of a request, and returns the size in bytes. */
+/* Checks the extents and the dtype of an allocation, and returns its size in bytes. */
 static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
   uint64_t count = 0;
   const int code = device_elements("allocate", r->ndim, r->shape, &count, error);
@@ -96,7 +97,7 @@ static inline int device_check_pointer(const void* pointer, const dlpackgen_poin
                                        dlpackgen_backend_error* error) {
   if (pointer && info) return device_check_attributes("pointer_attributes", info, error);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "pointer_attributes: NULL instead of the %s",
-                     pointer ? "answer" : "address; the device of an empty tensor is the declared one");
+                     pointer ? "attributes" : "address; the device of an empty tensor is the declared one");
 }
 
 static inline int device_return_count(int32_t found, int32_t* count, dlpackgen_backend_error* error) {
@@ -124,10 +125,9 @@ static int device_check_copy(const DLTensor* to, const DLTensor* from, uint64_t*
                        to->data ? "source" : "destination");
   if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))
     return device_fail(error, DLPACKGEN_BACKEND_UNSUPPORTED_LAYOUT,
-                       "copy: the %s is not compact; make it compact "
-                       "first",
+                       "copy: the %s is not C-contiguous; make a contiguous copy first",
                        dlpackgen_is_contiguous(to) ? "source" : "destination");
   return DLPACKGEN_BACKEND_OK;
 }
 
-#endif /* DLPACKGEN_DEVICE_REQUEST_H_ */
+#endif /* DLPACKGEN_DEVICE_ALLOCATION_H_ */
