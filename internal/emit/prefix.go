@@ -21,7 +21,7 @@ func CheckPrefix(prefix string) string {
 	case strings.Contains(prefix, "__"):
 		return fmt.Sprintf("%q has __, which C++ reserves", prefix)
 	case strings.HasPrefix(prefix, "dlpack"):
-		return fmt.Sprintf("%q begins with dlpack, as dlpackgen's own names do", prefix)
+		return fmt.Sprintf("%q begins with dlpack, as names of dlpackgen do", prefix)
 	}
 	return ""
 }
