@@ -5,7 +5,7 @@
 # - Python packages (tests/requirements.txt, tests/requirements-frameworks.txt), into .venv
 # - the packages of tests/requirements-oneapi.txt, -tvm.txt, -legacytvm.txt, -zig.txt, -docs.txt and
 #   -ci.txt, into .cache/oneapi, .cache/tvm and so on
-# - the suite's linter, into .cache/bin
+# - the suite's linters, into .cache/bin
 # - the crates of a test, and drivers that run without a GPU
 #
 # An unavailable part is reported and omitted; the tests that need it are skipped with a reason.
@@ -133,12 +133,13 @@ install_apart() {
 	fi
 }
 
-# Installs the linter, which takes a minute; otherwise, the suite would install it.
-install_linter() {
-	linter=$(sed -n 's/^const staticcheck = "\(.*\)"$/\1/p' tools/suite/steps.go 2>/dev/null)
-	if [ -n "$linter" ] && command -v go >/dev/null; then
-		GOBIN=$PWD/.cache/bin go install "$linter" || say "$linter could not be installed"
-	fi
+# Installs the linters, which takes a minute; otherwise, the suite would compile them.
+install_linters() {
+	command -v go >/dev/null || return
+	for file in tools/suite/steps.go tests/bazel/bazel_test.go; do
+		linter=$(sed -n 's/^const [a-z]* = "\(.*@v.*\)"$/\1/p' $file 2>/dev/null)
+		[ -z "$linter" ] || GOBIN=$PWD/.cache/bin go install "$linter" || say "$linter could not be installed"
+	done
 }
 
 # Downloads the Go modules, so that later steps need no network; a failed download is repeated.
@@ -177,7 +178,7 @@ fi
 install_python
 install_frameworks
 fetch_modules
-install_linter
+install_linters
 fetch_crates
 fetch_driver pocl tests/devices/fetch-pocl.sh vendors/pocl.icd
 fetch_driver hip tests/devices/fetch-hip.sh whole

@@ -15,8 +15,8 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
-// build compiles the command for a system, and returns the path of the program.
-func build(t *testing.T, goos, goarch string, flags ...string) string {
+// compile compiles the command for a system, and returns the path of the program.
+func compile(t *testing.T, goos, goarch string, flags ...string) string {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "dlpackgen.exe")
 	argv := append([]string{"build", "-o", program}, flags...)
@@ -29,17 +29,12 @@ func build(t *testing.T, goos, goarch string, flags ...string) string {
 }
 
 func TestTheCommandBuildsForOtherSystems(t *testing.T) {
-	if testing.Short() {
-		t.Skip("builds for several systems: left to make test")
-	}
+	tier.OnlyNightly(t)
 	magic := map[string]string{"windows": "MZ", "darwin": "\xcf\xfa\xed\xfe", "linux": "\x7fELF"}
 	for _, system := range [][2]string{{"windows", "amd64"}, {"darwin", "arm64"}, {"darwin", "amd64"},
 		{"linux", "arm64"}} {
 		t.Run(system[0]+"/"+system[1], func(t *testing.T) {
-			if system[0] != "windows" {
-				tier.OnlyNightly(t)
-			}
-			program, err := os.ReadFile(build(t, system[0], system[1]))
+			program, err := os.ReadFile(compile(t, system[0], system[1]))
 			require.NoError(t, err)
 			require.True(t, bytes.HasPrefix(program, []byte(magic[system[0]])), "an executable of that system")
 		})

@@ -46,7 +46,7 @@ func newMachine(t *testing.T) *machine {
 	code, out := m.run(t, t.TempDir(), "wineboot", "--init")
 	require.Zero(t, code, out)
 	m.giveRandom(t, filepath.Join(prefix, "drive_c/windows/system32/bcryptprimitives.dll"))
-	m.program = build(t, "windows", "amd64", deleteFix(t)...)
+	m.program = compile(t, "windows", "amd64", deleteFix(t)...)
 	return m
 }
 
@@ -116,7 +116,7 @@ func TestUnderWine(t *testing.T) {
 
 func (m *machine) testCycle(t *testing.T) {
 	dir := t.TempDir()
-	native := exec.Command(build(t, runtime.GOOS, runtime.GOARCH), "generate", "--no-config", "--out", "native")
+	native := exec.Command(compile(t, runtime.GOOS, runtime.GOARCH), "generate", "--no-config", "--out", "native")
 	native.Dir = dir
 	printed, err := native.CombinedOutput()
 	require.NoError(t, err, "%s", printed)
