@@ -23,6 +23,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 func TestMain(m *testing.M) { os.Exit(testkit.Main(m, "bazel")) }
@@ -281,7 +282,10 @@ func TestASecondUserTakesEverythingFromTheRemoteCache(t *testing.T) {
 	assert.Equal(t, map[string]int{sandbox: ran[sandbox]}, ran, "the cache was empty, and all ran in the sandbox")
 	assert.Greater(t, ran[sandbox], 9, "three rules, four compilations, the links and two tests")
 	assert.Equal(t, map[string]int{hit: ran[sandbox]}, second.test(t))
-	second.changes(t)
+	t.Run("changes", func(t *testing.T) {
+		tier.OnlyNightly(t)
+		second.changes(t)
+	})
 }
 
 // changes builds after each kind of change, none of which was built before.

@@ -43,19 +43,40 @@ func sentences(header string) []string {
 
 // borrowed returns the common sentences of a tree and of headers.
 func borrowed(tree []File, headers ...string) []string {
-	var printed, found []string
+	printed := map[string][]string{} // by the first two words
 	for _, header := range headers {
-		printed = append(printed, sentences(header)...)
+		for _, s := range sentences(header) {
+			printed[firstWords(s)] = append(printed[firstWords(s)], s)
+		}
 	}
+	var found []string
 	for _, f := range tree {
 		ours := plain(string(f.Data))
-		for _, s := range printed {
-			if f.Path != "LICENSE" && strings.Contains(ours, s) {
-				found = append(found, f.Path+":"+s)
+		for at := range ours {
+			if f.Path == "LICENSE" || ours[at] != ' ' {
+				continue
+			}
+			for _, s := range printed[firstWords(ours[at:])] {
+				if strings.HasPrefix(ours[at:], s) {
+					found = append(found, f.Path+":"+s)
+				}
 			}
 		}
 	}
 	return found
+}
+
+// firstWords returns the first two words of a plain text, each after a space.
+func firstWords(text string) string {
+	end := 0
+	for range 3 {
+		next := strings.IndexByte(text[end:], ' ')
+		if next < 0 {
+			return text
+		}
+		end += next + 1
+	}
+	return text[:end]
 }
 
 func TestNoSentenceOfUpstreamIsOurs(t *testing.T) {

@@ -22,6 +22,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 const config = "version: 1\ntargets:\n  c: {path: gen/c}\n"
@@ -126,6 +127,7 @@ var backends = map[string]struct{ label, file, head, backend string }{
 
 // The documented lines for CMake and Meson find the headers of the wheel, and build a package.
 func TestWheelHeadersBuildAPackage(t *testing.T) {
+	tier.OnlyNightly(t)
 	heavy(t)
 	testtool.Require(t, "gcc", "gcc")
 	testtool.Require(t, "cmake", "cmake")
@@ -290,6 +292,7 @@ func TestDebianPackage(t *testing.T) {
 	generates(t, filepath.Join(root, "usr/bin/dlpackgen"))
 	assert.Contains(t, run(t, dir, nil, filepath.Join(root, "usr/bin/dlpackgen"), "version"), "dlpackgen v"+version+" ")
 	t.Run("lintian", func(t *testing.T) {
+		tier.OnlyNightly(t)
 		testtool.Require(t, "lintian", "lintian")
 		out, err := exec.Command("lintian", "--allow-root", "--fail-on", "error,warning", deb).CombinedOutput()
 		assert.NoError(t, err, "%s", out)

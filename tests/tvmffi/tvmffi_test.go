@@ -202,6 +202,7 @@ func TestLegacyTVM(t *testing.T) {
 
 // tvm-ffi's Rust calls the functions with its own tensors, and receives its own errors.
 func TestRust(t *testing.T) {
+	tier.OnlyNightly(t)
 	b := prepare(t)
 	cargo := testtool.Require(t, "cargo", "cargo")
 	crate, bin := t.TempDir(), filepath.Dir(b.python)

@@ -142,7 +142,10 @@ var moreMistakes = map[string]mistake{
 		"in test.what the host cannot read is an error"},
 }
 
-func TestMistakesInTemplatesAreFound(t *testing.T) { findMistakes(t, mistakes) }
+func TestMistakesInTemplatesAreFound(t *testing.T) {
+	tier.OnlyNightly(t)
+	findMistakes(t, mistakes)
+}
 
 func TestMoreMistakesInTemplatesAreFound(t *testing.T) {
 	tier.OnlyNightly(t)
