@@ -52,7 +52,7 @@ func (c *checker) Import(path string) (*types.Package, error) {
 	return c.checked[path], err
 }
 
-// newChecker returns a checker for a system, and lets build.Default describe it until the test ends.
+// newChecker returns a checker for a system, which build.Default describes until the test ends.
 func newChecker(t *testing.T, goos string) *checker {
 	t.Helper()
 	host := build.Default
