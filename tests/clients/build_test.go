@@ -10,6 +10,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -98,9 +99,25 @@ func withNanobind(t *testing.T, python, modules string) string {
 	})
 }
 
+// imports are the libraries that a script uses, which are imported before it runs.
+func imports(args []string) string {
+	for _, library := range []string{"torch", "jax", "paddle"} {
+		if slices.Contains(args, library) {
+			return "numpy," + library
+		}
+	}
+	if slices.Contains(args, "tvm-ffi") {
+		return "numpy,torch" // which tvm-ffi imports
+	}
+	if slices.Equal(args, []string{"matrix.py"}) {
+		return "numpy,paddle" // which imports torch
+	}
+	return "numpy"
+}
+
 // script runs a script of this folder with the modules in another one.
 func script(python, modules string, args ...string) (stdout, stderr string, err error) {
-	cmd := exec.Command(python, args...)
+	cmd := testkit.Forked(python, imports(args), args...)
 	// Freed memory is overwritten, so that later reads are detected.
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+modules, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu",
 		"MALLOC_PERTURB_=165")

@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -37,7 +38,11 @@ func clients(t *testing.T, libraries ...string) {
 			t.Skipf("needs %s in .venv: make setup", name)
 		}
 	}
-	cmd := exec.Command(python, append([]string{filepath.Join("testdata", "clients.py")}, libraries...)...)
+	args := append([]string{filepath.Join("testdata", "clients.py")}, libraries...)
+	cmd := exec.Command(python, args...)
+	if len(libraries) > 0 {
+		cmd = testkit.Forked(python, "numpy,paddle", args...) // Paddle imports torch
+	}
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+module(t, python))
 	var printed bytes.Buffer
 	cmd.Stderr = &printed

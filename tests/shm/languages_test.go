@@ -39,7 +39,8 @@ func python(t *testing.T) []string {
 		"-o", filepath.Join(dir, "dlpackgen_shm.abi3.so"),
 		filepath.Join(backend(t), "python", "dlpackgen_shm_module.c"),
 		filepath.Join(backend(t), "dlpackgen_shm.c"))
-	return []string{"env", "PYTHONPATH=" + dir, "PYTHONWARNINGS=ignore", interpreter, "testdata/peer.py"}
+	program := testkit.ForkedProgram(t, interpreter, "numpy,torch")
+	return []string{"env", "PYTHONPATH=" + dir, program, "-W", "ignore", "testdata/peer.py"}
 }
 
 // connected runs two programs whose standard inputs are the ends of a socket, and returns the

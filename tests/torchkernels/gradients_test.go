@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"maps"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -104,7 +103,7 @@ func checkGradients(t *testing.T, b builder, others int) {
 
 // emitted runs emitted tests with the operators of a library.
 func (b builder) emitted(library string, args ...string) (string, error) {
-	cmd := exec.Command(b.python, append([]string{"-W", "ignore"}, args...)...)
+	cmd := testkit.Forked(b.python, testkit.Compiling, append([]string{"-W", "ignore"}, args...)...)
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+b.dir, "PYTHONDONTWRITEBYTECODE=1")
 	if library != "" {
 		cmd.Env = append(cmd.Env, "DLPACKGEN_OPERATORS="+filepath.Join(b.dir, library))

@@ -71,6 +71,9 @@ func (b builder) run(t *testing.T, name string, args ...string) string {
 // script runs a Python program with the library.
 func (b builder) script(env []string, args ...string) (string, error) {
 	cmd := exec.Command(b.python, args...)
+	if slices.Contains(args, "torch") {
+		cmd = testkit.Forked(b.python, "numpy,torch", args...)
+	}
 	cmd.Env = append(os.Environ(), env...)
 	if !slices.Contains(args, "torch") {
 		cmd.Env = append(cmd.Env, "TVM_FFI_DISABLE_TORCH_C_DLPACK=1") // it would import torch
