@@ -38,6 +38,6 @@ def outstanding():
     return importlib.import_module("gopy").outstanding()
 
 
-def no_leak(step, rounds=100_000):
+def no_leak(step, rounds=50_000):
     """Repeats a step; the heaps of Go and Python themselves grow by more than one object."""
     grows_less(step, rounds, rounds // 5, 32)

@@ -68,10 +68,17 @@ func environment(t *testing.T) string {
 	return testtool.RequirePython(t)
 }
 
+// imports are libraries that take long to import, by script. tvm-ffi and Paddle import torch.
+var imports = map[string]string{"with_torch.py": "numpy,torch", "attack.py": "numpy,torch",
+	"with_tvm_ffi.py": "numpy,torch", "with_jax.py": "numpy,jax", "with_paddle.py": "numpy,paddle"}
+
 // script runs a script with the module in a folder. Warnings of frameworks, such as a missing GPU,
 // are removed.
 func script(python, library string, args ...string) (string, error) {
 	cmd := exec.Command(python, append([]string{"-W", "ignore"}, args...)...)
+	if before := imports[args[0]]; before != "" {
+		cmd = testkit.Forked(python, before, append([]string{"-W", "ignore"}, args...)...)
+	}
 	cmd.Env = append(os.Environ(), "GOPY="+library, "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), err

@@ -180,7 +180,7 @@ def frees_all():
     assert untrusted.alive() <= before, f"{untrusted.alive() - before} tensors are left"
 
 
-def no_leak(step, rounds=100_000):
+def no_leak(step, rounds=50_000):
     """Repeats a step: no memory and no untrusted's tensor may remain."""
     gc.collect()
     alive = untrusted.alive()

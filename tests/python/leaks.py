@@ -4,7 +4,7 @@ import sys
 
 from check import *
 
-ROUNDS = int(os.environ.get("ROUNDS", "100000"))
+ROUNDS = int(os.environ.get("ROUNDS", "50000"))
 
 
 def rejected(function, *args):

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -138,11 +139,22 @@ test "$1" = install
 shift
 for what in "$@"; do
     case $what in
-    .*) PYTHON -m pip --disable-pip-version-check install -q --no-build-isolation --no-deps --no-index \
+    .*) WITH_PIP -m pip --disable-pip-version-check install -q --no-build-isolation --no-deps --no-index \
         --target SITE --upgrade "${what%%\[*}" ;;
     *) PYTHON -c "import importlib.metadata as m, sys; m.version(sys.argv[1])" "${what%%\[*}" ;;
     esac
 done
+`
+
+// imports is a Python that runs a script with the library that it imports imported already.
+const imports = `#!/bin/sh
+export PYTHONPATH=SITE:.
+case "$(cat "$1" 2>/dev/null)" in
+*"import paddle"*) exec WITH_PADDLE "$@" ;;
+*"import torch"* | *"import tvm_ffi"*) exec WITH_TORCH "$@" ;;
+*"import jax"*) exec WITH_JAX "$@" ;;
+*) exec PYTHON "$@" ;;
+esac
 `
 
 // withPython provides the programs of a Python environment to the project.
@@ -152,10 +164,13 @@ func (p *project) withPython(t *testing.T, python string) {
 		return
 	}
 	site, programs := t.TempDir(), t.TempDir()
-	for name, text := range map[string]string{"pip": asks,
-		"python": "#!/bin/sh\nPYTHONPATH=SITE:. exec PYTHON \"$@\"\n",
+	for name, text := range map[string]string{"pip": asks, "python": imports,
 		"pytest": "#!/bin/sh\nPYTHONPATH=SITE exec PYTHON -m pytest -q -p no:cacheprovider \"$@\"\n"} {
-		text = strings.NewReplacer("PYTHON ", python+" ", "SITE", site).Replace(text)
+		text = strings.NewReplacer("PYTHON ", python+" ", "SITE", site,
+			"WITH_PIP ", testkit.ForkedProgram(t, python, "pip._internal.cli.main,pip._internal.commands.install")+" ",
+			"WITH_TORCH ", testkit.ForkedProgram(t, python, "numpy,torch")+" ",
+			"WITH_JAX ", testkit.ForkedProgram(t, python, "numpy,jax")+" ",
+			"WITH_PADDLE ", testkit.ForkedProgram(t, python, "numpy,paddle")+" ").Replace(text)
 		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte(text), 0o700)) //nolint:gosec // a program
 	}
 	p.env = append(p.env, "PATH="+programs+":"+os.Getenv("PATH"), "PYTHONWARNINGS=ignore", "JAX_PLATFORMS=cpu",
