@@ -5,6 +5,7 @@ package hosts
 
 import (
 	"fmt"
+	"sync"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	source "github.com/dlpackgen/dlpackgen/spec"
@@ -72,8 +73,19 @@ type Function struct {
 	Optional bool // callers work without it
 }
 
-// Embedded returns a built-in description.
+// embedded caches the built-in descriptions, by name: decoding one takes milliseconds.
+var embedded sync.Map
+
+// Embedded returns a built-in description, which all its callers share and none may change.
 func Embedded(name string) *Host {
+	h, found := embedded.Load(name)
+	if !found {
+		h, _ = embedded.LoadOrStore(name, decodeEmbedded(name))
+	}
+	return h.(*Host) //nolint:forcetypeassert // only hosts are stored
+}
+
+func decodeEmbedded(name string) *Host {
 	file := "hosts/" + name + ".yaml"
 	src, err := source.Hosts.ReadFile(file)
 	if err != nil {
