@@ -21,6 +21,9 @@ var forked = strings.TrimSpace(forkedSource)
 // Compiling are the modules of scripts that call torch.compile.
 const Compiling = "numpy,torch,torch._dynamo.testing,torch._inductor.compile_fx"
 
+// Frameworks are the modules of scripts that use all frameworks, in any order.
+const Frameworks = "numpy,torch,jax,tvm_ffi,onnxruntime,paddle"
+
 // Forked returns a command that runs a script of Python (`SCRIPT ARGUMENT ...`, also with -W, -c or
 // -m before it) in a fork of a process that has imported the modules. All packages of a `go test`
 // share that process, which ends with it. Scripts about Python's shutdown, memory, or the order of

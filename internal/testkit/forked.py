@@ -109,6 +109,8 @@ def child(words, folder, variables, streams):
         for name in os.environ.keys() - variables.keys():
             del os.environ[name]
         os.environ.update(variables)
+        if "multiprocessing.process" in sys.modules:  # finds scripts from the first folder
+            sys.modules["multiprocessing.process"].ORIGINAL_DIR = folder
         try:
             run(words)
             status = 0

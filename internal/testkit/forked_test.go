@@ -31,11 +31,12 @@ func TestForkedScriptsRunAsOthers(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "beside.py"), []byte("NAME = 'beside'\n"), 0o600))
 	script := filepath.Join(dir, "script.py")
-	require.NoError(t, os.WriteFile(script, []byte("import os, sys, beside\n"+
+	require.NoError(t, os.WriteFile(script, []byte("import multiprocessing.process, os, sys, beside\n"+
 		"print(beside.NAME, sys.argv[1:], os.environ['GIVEN'], 'json' in sys.modules, os.path.basename(os.getcwd()))\n"+
+		"assert multiprocessing.process.ORIGINAL_DIR == os.getcwd()\n"+
 		"print(sys.stdin.read(), __name__, sys.warnoptions, sys.dont_write_bytecode, file=sys.stderr)\n"), 0o600))
 	for range 2 {
-		cmd := isolated(t, "json", "-W", "ignore", script, "a b", "c")
+		cmd := isolated(t, "json,multiprocessing.process", "-W", "ignore", script, "a b", "c")
 		cmd.Env = append(cmd.Env, "GIVEN=variable", "PYTHONDONTWRITEBYTECODE=1")
 		cmd.Dir, cmd.Stdin = dir, strings.NewReader("input")
 		out, err := cmd.CombinedOutput()

@@ -71,7 +71,8 @@ func TestDefaults(t *testing.T) {
 		for _, folder := range []string{"torchshim", "jax", "tvmffi", "ufunc", "paddle"} {
 			paths = append(paths, filepath.Join(dir, folder))
 		}
-		cmd := exec.Command(testtool.RequirePython(t), "-W", "ignore", "defaults.py", tt.config, strings.Join(tt.hosts, ","))
+		cmd := testkit.Forked(testtool.RequirePython(t), testkit.Frameworks, "-W", "ignore", "defaults.py",
+			tt.config, strings.Join(tt.hosts, ","))
 		cmd.Env = append(os.Environ(), "LIBRARY="+library, "PYTHONPATH="+strings.Join(paths, ":"), "JAX_PLATFORMS=cpu",
 			"PYTHONDONTWRITEBYTECODE=1")
 		var want []string

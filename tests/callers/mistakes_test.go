@@ -178,7 +178,11 @@ func comparedWith(t *testing.T, env []string, args ...string) (string, error) {
 func comparedBy(t *testing.T, script string, env []string, args ...string) (string, error) {
 	t.Helper()
 	path := strings.Join(append(mistaken(t), "../onnxruntime", "."), ":")
-	cmd := exec.Command(testtool.RequirePython(t), append([]string{"-W", "ignore", script}, args...)...)
+	args = append([]string{"-W", "ignore", script}, args...)
+	cmd := testkit.Forked(testtool.RequirePython(t), "numpy,yaml", args...)
+	if len(args) == 4 { // all hosts
+		cmd = testkit.Forked(testtool.RequirePython(t), testkit.Frameworks, args...)
+	}
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+path, "JAX_PLATFORMS=cpu", "PYTHONDONTWRITEBYTECODE=1",
 		"CPP="+inCpp(t), "GO="+inGo(t))
 	cmd.Env = append(cmd.Env, env...)

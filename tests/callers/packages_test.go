@@ -110,7 +110,7 @@ func TestPackagesInOneProcess(t *testing.T) {
 	need(t)
 	names, _ := inC()
 	dir := packages(t)
-	args := []string{"-W", "ignore", "../mutants.py", "torch,jax,tvm_ffi,onnxruntime,paddle"}
+	args := []string{"-W", "ignore", "../mutants.py", testkit.Frameworks}
 	want := map[string]string{}
 	run := func(name string, number int, script, folder string) {
 		args = append(args, strconv.Itoa(number), script+" "+folder)
@@ -129,7 +129,7 @@ func TestPackagesInOneProcess(t *testing.T) {
 			run(name, 0, mistake.script, mistaught(t, dir, mistake.Mutant))
 		}
 	}
-	cmd := exec.Command(testtool.RequirePython(t), args...)
+	cmd := testkit.Forked(testtool.RequirePython(t), testkit.Frameworks, args...)
 	cmd.Env = append(os.Environ(), "PYTHONPATH=..:../onnxruntime", "JAX_PLATFORMS=cpu", "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.Output()
 	require.NoError(t, err, "%s", out)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -29,8 +30,9 @@ func TestTheExample(t *testing.T) {
 		require.NoError(t, os.RemoveAll(filepath.Join(dir, made)))
 	}
 	cmd := exec.Command("sh", append([]string{filepath.Join(dir, "run.sh")}, libraries...)...)
-	cmd.Env = append(os.Environ(), "DLPACKGEN="+generator(t), "DLPACKGEN_PYTHON="+python, "GOWORK=off", "GOFLAGS=-trimpath",
-		"PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu")
+	cmd.Env = append(os.Environ(), "DLPACKGEN="+generator(t), "GOWORK=off", "GOFLAGS=-trimpath",
+		"PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu",
+		"DLPACKGEN_PYTHON="+testkit.ForkedProgram(t, python, testkit.Compiling))
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	readme, err := os.ReadFile("../../examples/go-kernel/README.md")

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
@@ -38,7 +39,8 @@ func exampleSays(t *testing.T) (libraries []string, output string) {
 		}
 	}
 	cmd := exec.Command("sh", append([]string{filepath.Join(copied, "run.sh")}, libraries...)...)
-	cmd.Env = append(os.Environ(), "DLPACKGEN="+program, "DLPACKGEN_PYTHON="+python, "GOWORK=off", "CFLAGS=-O0",
+	cmd.Env = append(os.Environ(), "DLPACKGEN="+program, "GOWORK=off", "CFLAGS=-O0",
+		"DLPACKGEN_PYTHON="+testkit.ForkedProgram(t, python, testkit.Compiling),
 		"PYTEST_ADDOPTS=-rs")
 	out, err = cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -47,7 +47,10 @@ func runs(python, home string, mutant int, libraries ...string) (string, error) 
 func runsWith(python, home string, env []string, libraries ...string) (string, error) {
 	var all string
 	for _, script := range []string{"called.py", "attacked.py"} {
-		cmd := exec.Command(python, append([]string{script}, libraries...)...)
+		cmd := exec.Command(python, script)
+		if len(libraries) > 0 { // not under a sanitizer
+			cmd = testkit.Forked(python, "numpy,"+strings.Join(libraries, ","), append([]string{script}, libraries...)...)
+		}
 		cmd.Env = append(append(os.Environ(), "PYTHONPATH="+home), env...)
 		out, err := cmd.CombinedOutput()
 		if all += string(out); err != nil {

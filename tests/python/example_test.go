@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -26,7 +27,7 @@ func TestTheExample(t *testing.T) {
 		t.Skip("needs torch, jax and paddle: pip install -r tests/requirements-frameworks.txt")
 	}
 	cmd := exec.Command(filepath.Join(golden.Root(t), "examples", "py-kernel", "run.sh"))
-	cmd.Env = append(os.Environ(), "DLPACKGEN_PYTHON="+python)
+	cmd.Env = append(os.Environ(), "DLPACKGEN_PYTHON="+testkit.ForkedProgram(t, python, testkit.Frameworks))
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for _, library := range []string{"numpy", "torch", "jax", "paddle", "tvm_ffi"} {

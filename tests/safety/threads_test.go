@@ -167,7 +167,7 @@ func assertLost(t *testing.T, headers string, lost bool) {
 	}
 	suppressions, err := filepath.Abs("lsan.supp")
 	require.NoError(t, err)
-	for _, name := range []string{"rules.py", "descriptions.py", "fits.py", "access_methods.py", "exports.py", "lives.py"} {
+	for _, name := range []string{"exports.py", "fits.py", "descriptions.py", "lives.py", "access_methods.py", "rules.py"} {
 		text, err := script(t, dir, []string{"LD_PRELOAD=" + library, "PYTHONMALLOC=malloc", "SCRATCH=" + t.TempDir(),
 			"ASAN_OPTIONS=detect_leaks=1:malloc_context_size=3:fast_unwind_on_malloc=0:allocator_may_return_null=1:leak_check_at_exit=1",
 			"LSAN_OPTIONS=print_suppressions=0:suppressions=" + suppressions}, filepath.Join(scripts, name))

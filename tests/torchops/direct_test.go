@@ -2,7 +2,6 @@ package torchops
 
 import (
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -12,6 +11,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -28,7 +28,7 @@ func direct(t *testing.T, source string) (string, error) {
 		"-DPy_LIMITED_API=0x030B0000",
 		"-I", filepath.Join(golden.Root(t), "gen", "c"), "-isystem", p.headers, "-o",
 		filepath.Join(dir, "direct_module.abi3.so"), "module/direct.c"))
-	cmd := exec.Command(p.python, "-W", "ignore", "direct.py")
+	cmd := testkit.Forked(p.python, testkit.Compiling, "-W", "ignore", "direct.py")
 	cmd.Env = append(os.Environ(), "LIBRARY="+lib, "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
