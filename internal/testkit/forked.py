@@ -14,7 +14,7 @@ import socket
 import sys
 
 SOURCE = sys.orig_argv[sys.orig_argv.index("-c") + 1]
-IMPORTS = "LD_", "OMP_", "OPENBLAS_", "MKL_", "CUDA_", "PYTHONMALLOC"  # variables that matter
+IMPORTS = "LD_", "OMP_WAIT_POLICY", "OPENBLAS_", "MKL_", "CUDA_", "PYTHONMALLOC"  # variables that matter
 
 
 def address():
@@ -39,9 +39,10 @@ def ask():
         except ConnectionRefusedError:
             connection.close()
         if server is None:
-            env = {k: v for k, v in os.environ.items() if not k.startswith("PYTHON") or k == "PYTHONMALLOC"}
+            env = {k: v for k, v in os.environ.items() if k.startswith(IMPORTS) or not k.startswith(("PYTHON", "OMP_"))}
             command = [sys.executable, "-c", SOURCE, *sys.argv[1:3]]
             env["DLPACKGEN_FORKED"] = address()[1:]
+            env["JAX_PLATFORMS"] = "cpu"  # is read at the import
             null = subprocess.DEVNULL
             server = subprocess.Popen(
                 command, env=env, cwd="/", stdin=null, stdout=null, stderr=null, start_new_session=True
@@ -109,6 +110,8 @@ def child(words, folder, variables, streams):
         for name in os.environ.keys() - variables.keys():
             del os.environ[name]
         os.environ.update(variables)
+        if "torch" in sys.modules and "OMP_NUM_THREADS" in variables:
+            sys.modules["torch"].set_num_threads(int(variables["OMP_NUM_THREADS"]))
         if "multiprocessing.process" in sys.modules:  # finds scripts from the first folder
             sys.modules["multiprocessing.process"].ORIGINAL_DIR = folder
         try:
