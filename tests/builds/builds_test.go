@@ -141,6 +141,6 @@ func cmake(generator string) func(*testing.T, *project) string {
 }
 
 func setuptools(t *testing.T, p *project) string {
-	python := testtool.RequirePython(t)
+	python := testkit.ForkedProgram(t, testtool.RequirePython(t), "setuptools,setuptools.command.build_ext")
 	return p.run(t, "ex/setuptools", python, "setup.py", "build_ext", "--inplace")
 }

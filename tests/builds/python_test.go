@@ -20,10 +20,11 @@ func TestScikitBuildCore(t *testing.T) {
 	if !testtool.Has(python, "scikit_build_core") {
 		t.Skip("needs scikit-build-core: make setup")
 	}
+	pip := testkit.ForkedProgram(t, python, "pip._internal.cli.main,pip._internal.commands.wheel")
 	testtool.Require(t, "cmake", "cmake")
 	testtool.Require(t, "ninja", "ninja-build")
 	p := newProject(t, func(t *testing.T, p *project) string {
-		return p.run(t, "ex/scikit-build-core", python, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps",
+		return p.run(t, "ex/scikit-build-core", pip, "-m", "pip", "wheel", "--no-build-isolation", "--no-deps",
 			"--no-index", "--disable-pip-version-check", "-w", p.path("wheels"), ".")
 	})
 	p.env = append(p.env, "CMAKE_GENERATOR=Ninja")
