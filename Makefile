@@ -21,6 +21,11 @@ BASE := 834f5b66
 # A build must not depend on whether the checkout has a readable .git. With -trimpath, builds of
 # tests in other folders share the standard library and the dependencies.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
+# cgo compiles C without optimization and debug information, which takes less time. Tests with flags
+# of their own begin them with -O0, since the go command compiles C of the standard library with
+# each value. setup builds the linter with the same packages. make nightly has Go's own flags.
+quick test setup: export CGO_CFLAGS := -O0
+quick test setup: export CGO_CXXFLAGS := -O0
 
 .PHONY: help quick test ids nightly torches hosts pythons generate check golden docs release bench fuzz-long setup clean
 

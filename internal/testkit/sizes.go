@@ -38,7 +38,7 @@ func Grown(t testing.TB, source string) string {
 func Sizes(t testing.TB, source string, env []string, args ...string) (string, error) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "sizes")
-	Run(t, testtool.Require(t, "gcc", "gcc"), append([]string{"-std=gnu11", "-g", "-O1", "-fsanitize=address", "-I", source,
+	Run(t, testtool.Require(t, "gcc", "gcc"), append([]string{"-std=gnu11", "-g", Level(), "-fsanitize=address", "-I", source,
 		"-o", program, "../../internal/testkit/testdata/sizes.c"}, args...)...)
 	cmd := exec.Command(program)
 	// Memory that a driver never frees is not tested here.

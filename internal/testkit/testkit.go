@@ -19,7 +19,7 @@ import (
 )
 
 // Strict are the flags of gcc and clang for code that users compile.
-var Strict = []string{"-std=c11", "-g", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic",
+var Strict = []string{"-std=c11", "-g", Level(), "-Wall", "-Wextra", "-Wshadow", "-Wstrict-prototypes", "-pedantic",
 	"-Werror"}
 
 // Level is how far a compiler optimizes what tests run: not at all in make test, where gcc would

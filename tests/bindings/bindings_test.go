@@ -69,7 +69,7 @@ func (b binder) runtime(t *testing.T) []string {
 	}
 	folder := testtool.RequirePackage(t, testtool.RequirePython(t), b.name, "make setup")
 	dir := testkit.Built(t, "nanobind", func(dir string) {
-		args := append([]string{"-std=c++17", "-O1", "-w", "-c", "-fPIC", "-fvisibility=hidden", "-DNDEBUG",
+		args := append([]string{"-std=c++17", testkit.Level(), "-w", "-c", "-fPIC", "-fvisibility=hidden", "-DNDEBUG",
 			"-fno-strict-aliasing", "-I", filepath.Join(folder, "ext", "robin_map", "include"),
 			"-o", filepath.Join(dir, "nanobind.o")}, b.includes(t)...)
 		testkit.Run(t, testtool.RequireCompiler(t, "g++", "g++"), append(args, filepath.Join(folder, "src", "nb_combined.cpp"))...)

@@ -127,7 +127,7 @@ func TestDefaultsInGo(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "author/author.c"), author, 0o600))
 		cmd := exec.Command("go", "run", "./tried")
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOWORK=off", "CGO_CFLAGS=-O1 -D"+macro)
+		cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOWORK=off", "CGO_CFLAGS="+testkit.Level()+" -D"+macro)
 		assert.Equal(t, tt.want, testkit.Lines(t, cmd), tt.config)
 	}
 }

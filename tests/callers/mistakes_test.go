@@ -49,10 +49,10 @@ func native(t *testing.T) string {
 		}
 		testkit.Generate(t, filepath.Join(dir, "native.yaml"), dir)
 		for _, name := range []string{"mixed", "written"} {
-			testkit.Run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", "-O1", "-fPIC", "-I"+dir+"/c",
+			testkit.Run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", testkit.Level(), "-fPIC", "-I"+dir+"/c",
 				"-I"+dir+"/kernels", "-DAUTHOR_"+name, "-c", "testdata/mistakes/author.c", "-o", filepath.Join(dir, name+".o"))
 		}
-		testkit.Run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", "-O1", "-fPIC", "-I"+dir+"/c",
+		testkit.Run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", testkit.Level(), "-fPIC", "-I"+dir+"/c",
 			"-I"+dir+"/kernels", "-c", filepath.Join(dir, "kernels/kernels.c"), "-o", filepath.Join(dir, "kernels.o"))
 		testkit.Run(t, testtool.Require(t, "ar", "binutils"), "rcs", dir+"/libauthor.a", dir+"/mixed.o", dir+"/written.o")
 	})
@@ -82,7 +82,7 @@ func inGo(t *testing.T) string {
 		require.NoError(t, err)
 		cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", output, "./called")
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath", "CGO_CFLAGS=-O1 -I"+here+" -I"+dir+"/c",
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath", "CGO_CFLAGS="+testkit.Level()+" -I"+here+" -I"+dir+"/c",
 			"CGO_LDFLAGS=-L"+dir+" -lauthor -lm")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
@@ -134,7 +134,7 @@ func kernelsInGo(t *testing.T) string {
 		cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", "ingo/_kernels.abi3.so", "./generated/gokernels")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath",
-			"CGO_CFLAGS=-O1 -isystem "+testtool.RequireHeaders(t, testtool.RequirePython(t)))
+			"CGO_CFLAGS="+testkit.Level()+" -isystem "+testtool.RequireHeaders(t, testtool.RequirePython(t)))
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	})

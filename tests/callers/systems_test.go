@@ -109,7 +109,7 @@ func TestTheGoCallersBuildForWindows(t *testing.T) {
 // objects.
 func objects(t *testing.T, dir, cc string, flags ...string) (files []string) {
 	t.Helper()
-	all := append([]string{"-std=c11", "-O1", "-Wall", "-Wextra", "-Werror", "-fexceptions", "-DPy_LIMITED_API=0x030B0000",
+	all := append([]string{"-std=c11", testkit.Level(), "-Wall", "-Wextra", "-Werror", "-fexceptions", "-DPy_LIMITED_API=0x030B0000",
 		"-include", "testdata/systems/python_config.h", "-isystem",
 		testtool.RequireHeaders(t, testtool.RequirePython(t))}, flags...)
 	for _, folder := range []string{"c", "python", "kernels"} {

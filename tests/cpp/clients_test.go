@@ -20,7 +20,7 @@ func module(t *testing.T, python string, more ...string) (dir string) {
 	t.Helper()
 	testtool.Require(t, gcc.program, gcc.debian)
 	dir = t.TempDir()
-	args := flags([]string{"-std=c++17", "-O1", "-shared", "-fPIC", "-o", filepath.Join(dir, "cppx.so"),
+	args := flags([]string{"-std=c++17", testkit.Level(), "-shared", "-fPIC", "-o", filepath.Join(dir, "cppx.so"),
 		"testdata/module.cpp", "-isystem", testtool.RequireHeaders(t, python)},
 		gen(t), strict, []string{"-Wno-missing-field-initializers"}, more)
 	out, err := exec.Command(gcc.program, args...).CombinedOutput()

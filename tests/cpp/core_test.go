@@ -2,6 +2,8 @@ package cpp
 
 import (
 	"testing"
+
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 )
 
 // noExceptions are the flags for builds without exceptions and RTTI.
@@ -11,7 +13,7 @@ var noExceptions = []string{"-fno-exceptions", "-fno-rtti"}
 func TestValidatorsOfCAndOfCppAgree(t *testing.T) {
 	for _, version := range []string{"1.2", "1.3", "main"} {
 		dir := headers(t, version)
-		passes(t, build(t, gcc, []string{"agree.cpp"}, flags([]string{"-O1", "-I", dir}, strict)...), `\d{6,}`)
+		passes(t, build(t, gcc, []string{"agree.cpp"}, flags([]string{testkit.Level(), "-I", dir}, strict)...), `\d{6,}`)
 		if testing.Short() {
 			break
 		}

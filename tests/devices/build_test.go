@@ -31,7 +31,7 @@ func standin(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	return testkit.Built(t, "standin"+strings.Join(macros, ""), func(dir string) {
-		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
+		args := []string{"-std=gnu11", "-g", testkit.Level(), "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
 			filepath.Join(dir, "libcuda.so.1")}
 		testkit.Run(t, gcc, append(append(args, macros...), "testdata/standin.c", "-lpthread")...)
 	})

@@ -25,7 +25,7 @@ func TestSourcesCompileWithoutWarnings(t *testing.T) {
 		compiler, debian string
 		flags            []string
 	}{
-		{"gcc", "gcc", []string{"-std=c11", "-Wconversion", "-Wno-sign-conversion", "-Wcast-qual"}},
+		{"gcc", "gcc", []string{"-std=c11", "-O1", "-Wconversion", "-Wno-sign-conversion", "-Wcast-qual"}},
 		{"gcc", "gcc", []string{"-std=c17", "-O2", "-flto"}},
 		{"gcc", "gcc", []string{"-std=c2x"}},
 		{"clang-16", "clang-16", []string{"-std=c11"}},

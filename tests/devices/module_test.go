@@ -23,7 +23,7 @@ import (
 func linkedBackend(t testing.TB) string {
 	t.Helper()
 	dir := testkit.Built(t, "backend", func(dir string) {
-		testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-O1", "-shared", "-fPIC", "-o",
+		testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=gnu11", testkit.Level(), "-shared", "-fPIC", "-o",
 			filepath.Join(dir, "libdlpackgen_cuda.so"),
 			filepath.Join(cuda(t), "dlpackgen_cuda.c"), "-ldl")
 	})
@@ -79,7 +79,7 @@ func TestAModuleForPythonUsesTheTable(t *testing.T) {
 func withVendor(t testing.TB, modules string, words ...string) (string, error) {
 	t.Helper()
 	dir := testkit.Built(t, "vendorsbackend", func(dir string) {
-		args := []string{"-std=gnu11", "-O1", "-shared", "-fPIC", "-o", filepath.Join(dir, "libdlpackgen_acme.so")}
+		args := []string{"-std=gnu11", testkit.Level(), "-shared", "-fPIC", "-o", filepath.Join(dir, "libdlpackgen_acme.so")}
 		testkit.Run(t, testtool.Require(t, "gcc", "gcc"), append(append(args, acmeEnd.sources(t, acme(t))...), "-ldl")...)
 	})
 	return scripted(t, modules, filepath.Join(dir, "libdlpackgen_acme.so"), acmeDriver(t), words)

@@ -197,7 +197,7 @@ func conformanceOfTheExample(t *testing.T, withBugs bool) (conformer, []string) 
 		filepath.Join(dir, "conformance/run")}
 	sources, err := filepath.Glob(filepath.Join(dir, "*.c"))
 	require.NoError(t, err)
-	args := append([]string{"-std=c11", "-g", "-O1", "-w", "-o", c.program,
+	args := append([]string{"-std=c11", "-g", testkit.Level(), "-w", "-o", c.program,
 		filepath.Join(dir, "conformance/conformance.c"), "-ldl", "-lpthread"}, sources...)
 	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), append(args, flags...)...)
 	return c, names

@@ -23,7 +23,7 @@ func hipStandin(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	return testkit.Built(t, "hipstandin"+strings.Join(macros, ""), func(dir string) {
-		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
+		args := []string{"-std=gnu11", "-g", testkit.Level(), "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
 			filepath.Join(dir, rocmEnd.library)}
 		testkit.Run(t, gcc, append(append(args, macros...), "testdata/standin_hip.c", "-lpthread")...)
 	})

@@ -21,10 +21,10 @@ func (b backEnd) threaded(t *testing.T, source, standin string, macros ...string
 	driver := filepath.Join(dir, b.library)
 	// Otherwise, the loader allocates a thread's variables, with a lock that ThreadSanitizer does
 	// not recognize.
-	testkit.Run(t, gcc, append([]string{"-std=gnu11", "-g", "-O1", "-DQUIET", "-ftls-model=initial-exec",
+	testkit.Run(t, gcc, append([]string{"-std=gnu11", "-g", testkit.Level(), "-DQUIET", "-ftls-model=initial-exec",
 		"-fsanitize=thread", "-fPIC", "-shared", "-o", driver, standin, "-lpthread"}, macros...)...)
 	program := filepath.Join(dir, "threads")
-	args := append([]string{"-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-I", source, "-o", program,
+	args := append([]string{"-std=gnu11", "-g", testkit.Level(), "-fsanitize=thread", "-I", source, "-o", program,
 		"../../internal/testkit/testdata/threads.c", "-ldl", "-lpthread"}, b.macros()...)
 	testkit.Run(t, gcc, append(append(args, macros...), b.sources(t, source)...)...)
 	cmd := exec.Command("setarch", "-R", program) // ThreadSanitizer of older compilers fails with more random addresses

@@ -88,7 +88,7 @@ func acmeDriver(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := testtool.Require(t, "gcc", "gcc")
 	return testkit.Built(t, "acmedriver"+strings.Join(macros, ""), func(dir string) {
-		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
+		args := []string{"-std=gnu11", "-g", testkit.Level(), "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared", "-o",
 			filepath.Join(dir, "libacme.so.1")}
 		testkit.Run(t, gcc, append(append(args, macros...), "testdata/acme.c", "-lpthread")...)
 	})

@@ -41,7 +41,7 @@ func prepare(t *testing.T) module {
 	require.NoError(t, err)
 	direct, err := filepath.Abs("../tvmffi/testdata/direct.c")
 	require.NoError(t, err)
-	m.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", "-O2", "-fPIC", "-shared", "-fvisibility=hidden", "-Ic",
+	m.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", testkit.Level(), "-fPIC", "-shared", "-fvisibility=hidden", "-Ic",
 		"-Ikernels", "-o", "plain.so", "c_tvmffi/kernels_tvmffi.c", "kernels/kernels.c", author, direct, "-pthread")
 	odd, err := filepath.Abs("testdata/odd.c")
 	require.NoError(t, err)
@@ -124,7 +124,7 @@ func TestCallsUnderEachDetector(t *testing.T) {
 			if flag == "-asan" {
 				tier.OnlyNightly(t)
 			}
-			printed, err := m.calls(m.build(t, "CGO_CFLAGS=-O1 -g", flag), noCounts, "ASAN_OPTIONS=detect_leaks=0",
+			printed, err := m.calls(m.build(t, "CGO_CFLAGS="+testkit.Level()+" -g", flag), noCounts, "ASAN_OPTIONS=detect_leaks=0",
 				preloaded(t, flag))
 			require.NoError(t, err, printed)
 			assert.NotContains(t, printed, "AddressSanitizer")

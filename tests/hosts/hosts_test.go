@@ -162,7 +162,7 @@ func compiles(t *testing.T, include string, all ...*hosts.Host) (string, error) 
 		fmt.Fprintf(&program, "#include %q\n%s", h.Name+".h", comparisons(h))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "compare.cpp"), []byte(program.String()), 0o600))
-	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-Wall", "-Werror",
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-Wall", "-Werror",
 		"-Wno-invalid-offsetof", "-Wno-unused-function", "-fno-access-control", "-DUSE_CUDA", "-I../../gen/c",
 		"-I../../templates/torchshim", "-I.", "-I"+dir, "-isystem", include, "-isystem",
 		testtool.RequireHeaders(t, testtool.RequirePython(t)),

@@ -94,7 +94,7 @@ func TestDeclarationsOfLegacyTVMEqualTVMs(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "compare.cpp")
 	require.NoError(t, os.WriteFile(file, []byte(program), 0o600))
-	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-I.", "-isystem", found[0],
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-I.", "-isystem", found[0],
 		"-isystem", filepath.Join(filepath.Dir(found[0]), "3rdparty/dlpack/include"), file).CombinedOutput()
 	assert.Error(t, err)
 	var failed []string

@@ -21,7 +21,7 @@ import (
 // exported returns the functions and tables that libtorch and libstdc++ export, by symbol.
 func exported(t *testing.T, include string) map[string]bool {
 	t.Helper()
-	standard, err := exec.Command(testtool.Require(t, "g++", "g++"), "-print-file-name=libstdc++.so").Output()
+	standard, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-print-file-name=libstdc++.so").Output()
 	require.NoError(t, err)
 	found := map[string]bool{}
 	libraries := filepath.Join(filepath.Dir(include), "lib")
@@ -110,7 +110,7 @@ func TestFunctionsThatReadTorchTensorsEqualLibtorchs(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "compare.cpp")
 	require.NoError(t, os.WriteFile(file, []byte(program), 0o600))
-	out, err := exec.Command(testtool.Require(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-I.", "-isystem", include,
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-I.", "-isystem", include,
 		file).CombinedOutput()
 	assert.Error(t, err)
 	failed := regexp.MustCompile(`mutant\.\w+|dlpackgen_torch_functions\.\w+`).FindAllString(failures(string(out)), -1)

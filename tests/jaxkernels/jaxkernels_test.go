@@ -143,7 +143,7 @@ func TestNothingIsLinked(t *testing.T) {
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	b := prepare(t)
-	args := append(b.flags(), "-g", "-O1", "-Wno-pedantic", "-o", "frames", author(t, "frames.c"), author(t, "author.c"),
+	args := append(b.flags(), "-g", testkit.Level(), "-Wno-pedantic", "-o", "frames", author(t, "frames.c"), author(t, "author.c"),
 		"kernels/kernels.c", "-lm")
 	b.run(t, b.gcc, append(args, testkit.Sanitized...)...)
 	want, err := os.ReadFile("testdata/frames.txt")

@@ -61,7 +61,7 @@ func TestGo(t *testing.T) {
 	// One build for both.
 	flag, err := testtool.Checkout(dir)
 	require.NoError(t, err)
-	strict := []string{"CGO_CFLAGS=-O1 -Wall -Werror", "GOFLAGS=-trimpath -gcflags=example.com/tried/...=" + flag}
+	strict := []string{"CGO_CFLAGS=" + testkit.Level() + " -Wall -Werror", "GOFLAGS=-trimpath -gcflags=example.com/tried/...=" + flag}
 	out, err := testkit.Vet(dir, strict, "./...")
 	require.NoError(t, err, out)
 	output, err := goSays(t, goCalls(t, dir, strict), 0)

@@ -107,7 +107,7 @@ func (u *unit) precompile(t *testing.T) {
 	require.NoError(t, os.WriteFile(path, []byte(u.before()), 0o600))
 	args := slices.Concat([]string{"-w", "-D_GNU_SOURCE=", "-o", path + ".gch"}, u.flags, []string{path})
 	args[slices.Index(args, "c++")] = "c++-header"
-	out, err := exec.Command(testtool.Require(t, "g++", "g++"), args...).CombinedOutput()
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	u.compiled = path
 }
@@ -116,7 +116,7 @@ func (u *unit) precompile(t *testing.T) {
 func (u unit) compile(t *testing.T, defined ...string) (string, error) {
 	t.Helper()
 	args := append(slices.Concat([]string{"-fsyntax-only", "-w", "-D_GNU_SOURCE="}, u.flags), "-")
-	cmd := exec.Command(testtool.Require(t, "g++", "g++"), args...)
+	cmd := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), args...)
 	cmd.Stdin = strings.NewReader(u.source(defined...))
 	cmd.Env = append(os.Environ(), "LC_ALL=C")
 	out, err := cmd.CombinedOutput()

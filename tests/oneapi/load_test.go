@@ -143,7 +143,7 @@ func TestSourcesCompileWithoutWarnings(t *testing.T) {
 		{"aarch64-linux-gnu-gcc", "gcc-aarch64-linux-gnu", "-O1"},
 	} {
 		t.Run(c.compiler, func(t *testing.T) {
-			flags := append(testkit.Strict, c.flag, "-Wno-sign-conversion")
+			flags := append(testkit.Strict, "-O1", c.flag, "-Wno-sign-conversion")
 			testkit.Run(t, testtool.Require(t, c.compiler, c.debian),
 				append(flags, "-c", "-o", filepath.Join(t.TempDir(), "x.o"),
 					filepath.Join(folder(t), "dlpackgen_oneapi.c"))...)
@@ -157,10 +157,10 @@ func threaded(t *testing.T, source string) (string, error) {
 	t.Helper()
 	testtool.Require(t, "setarch", "util-linux")
 	gcc, dir := testtool.Require(t, "gcc", "gcc"), t.TempDir()
-	testkit.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-DQUIET", "-fPIC", "-shared", "-I", parts(t), "-o",
+	testkit.Run(t, gcc, "-std=gnu11", "-g", testkit.Level(), "-DQUIET", "-fPIC", "-shared", "-I", parts(t), "-o",
 		filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
 	program := filepath.Join(dir, "threads")
-	testkit.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-fsanitize=thread", "-DDEVICES=2", "-DOTHER=0", "-DROUNDS=100",
+	testkit.Run(t, gcc, "-std=gnu11", "-g", testkit.Level(), "-fsanitize=thread", "-DDEVICES=2", "-DOTHER=0", "-DROUNDS=100",
 		`-DBACKEND_HEADER="dlpackgen_oneapi.h"`, "-DBACKEND_TABLE=dlpackgen_oneapi",
 		`-DBACKEND_LIBRARY="libze_loader.so.1"`, "-I", source, "-o", program,
 		"../../internal/testkit/testdata/threads.c", filepath.Join(source, "dlpackgen_oneapi.c"), "-ldl",

@@ -19,7 +19,7 @@ func standin(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	return testkit.Built(t, "standin"+strings.NewReplacer(" ", "").Replace(strings.Join(macros, "")), func(dir string) {
-		args := []string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden", "-fPIC",
+		args := []string{"-std=gnu11", "-g", testkit.Level(), "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden", "-fPIC",
 			"-shared", "-I", parts(t)}
 		testkit.Run(t, gcc, append(append(args, macros...), "-o", filepath.Join(dir, "libze_loader.so.1"),
 			"testdata/standin.c", "-lpthread")...)

@@ -33,7 +33,7 @@ func wheels(t testing.TB) string {
 // syclFlags are g++'s flags to compile with the wheels without warnings.
 func syclFlags(t testing.TB) []string {
 	include := filepath.Join(wheels(t), "include")
-	return []string{"-std=c++17", "-g", "-O1", "-Wall", "-Wextra", "-Wshadow", "-Werror", "-Wno-array-bounds",
+	return []string{"-std=c++17", "-g", testkit.Level(), "-Wall", "-Wextra", "-Wshadow", "-Werror", "-Wno-array-bounds",
 		"-isystem", include, "-isystem", filepath.Join(include, "sycl"),
 		"-DSYCL_DISABLE_FSYCL_SYCLHPP_WARNING"}
 }

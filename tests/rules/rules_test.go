@@ -16,6 +16,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/tests/gobind"
 )
@@ -211,7 +212,7 @@ func (l languages) differ(data []byte) (c Measured, what string) {
 func build(t testing.TB, compiler, source string, flags ...string) (library string) {
 	t.Helper()
 	library = filepath.Join(t.TempDir(), source+".so")
-	args := append([]string{"-O1", "-Wall", "-Wextra", "-shared", "-fPIC", "-o", library,
+	args := append([]string{testkit.Level(), "-Wall", "-Wextra", "-shared", "-fPIC", "-o", library,
 		filepath.Join("testdata", source)}, flags...)
 	out, err := exec.Command(testtool.RequireCompiler(t, compiler, compiler), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)

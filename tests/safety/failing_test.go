@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -22,7 +23,7 @@ import (
 func buildFailing(t *testing.T, headers string, flags ...string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	args := append([]string{"-g", "-O1", "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden",
+	args := append([]string{"-g", testkit.Level(), "-std=gnu11", "-fPIC", "-shared", "-fvisibility=hidden",
 		"-Wl,--wrap=malloc,--wrap=calloc,--wrap=free",
 		"-I", headers, "-isystem", testtool.RequireEmbeddable(t).Include, "-o", filepath.Join(dir, "failing.so"),
 		filepath.Join("module", "failing.c")}, flags...)

@@ -37,7 +37,7 @@ func client(t testing.TB) string {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	dir := testkit.Built(t, "client", func(dir string) {
-		testkit.Run(t, gcc, append(append([]string{"-std=gnu11", "-g", "-O1", "-Wall", "-Wextra", "-Werror", "-I",
+		testkit.Run(t, gcc, append(append([]string{"-std=gnu11", "-g", testkit.Level(), "-Wall", "-Wextra", "-Werror", "-I",
 			backend(t), "-o", filepath.Join(dir, "client")}, testkit.Sanitized...),
 			"testdata/client.c", filepath.Join(backend(t), "dlpackgen_shm.c"), "-lpthread")...)
 	})
@@ -202,7 +202,7 @@ func threaded(t *testing.T, source string) (string, error) {
 	t.Helper()
 	gcc, setarch, program := testtool.RequireCompiler(t, "gcc", "gcc"), testtool.Require(t, "setarch",
 		"util-linux"), filepath.Join(t.TempDir(), "client")
-	testkit.Run(t, gcc, "-std=gnu11", "-g", "-O1", "-w", "-fsanitize=thread", "-I", source, "-o", program,
+	testkit.Run(t, gcc, "-std=gnu11", "-g", testkit.Level(), "-w", "-fsanitize=thread", "-I", source, "-o", program,
 		"testdata/client.c",
 		filepath.Join(source, "dlpackgen_shm.c"), "-lpthread")
 	cmd := exec.Command(setarch, "-R", program, "threads")
@@ -227,7 +227,7 @@ func TestCpp(t *testing.T) {
 	}
 	gcc, gpp, dir := testtool.RequireCompiler(t, "gcc", "gcc"), testtool.RequireCompiler(t, "g++", "g++"), t.TempDir()
 	object, program := filepath.Join(dir, "shm.o"), filepath.Join(dir, "program")
-	testkit.Run(t, gcc, "-O1", "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
+	testkit.Run(t, gcc, testkit.Level(), "-c", "-o", object, filepath.Join(backend(t), "dlpackgen_shm.c"))
 	testkit.Run(t, gpp, "-std=c++17", "-Wall", "-Wextra", "-Werror", "-I", backend(t), "-o", program,
 		"testdata/client.cpp", object, "-lpthread")
 	assert.Equal(t, []string{"allocated 12, then shm: allocate: there is no device 1; the CPU is 0"}, does(t, program))

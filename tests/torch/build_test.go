@@ -109,7 +109,7 @@ func (to torches) build(t *testing.T, headers, dir string, flags ...string) erro
 // helper builds the parts of the scripts that Python cannot express, in a package's folder.
 func helper(t *testing.T, dir string, flags ...string) {
 	t.Helper()
-	args := append([]string{"-std=c11", "-O1", "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
+	args := append([]string{"-std=c11", testkit.Level(), "-g1", "-fPIC", "-shared", "-Wall", "-Wextra", "-Werror",
 		"module/helper.c", "-lpthread", "-ldl",
 		"-o", filepath.Join(dir, "helper.so")}, flags...)
 	out, err := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), args...).CombinedOutput()

@@ -10,13 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // clients builds the module of tests/clients in a folder.
 func clients(t *testing.T, to torches, dir string) {
 	t.Helper()
-	out, err := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", "-O1", "-fPIC", "-shared",
+	out, err := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", testkit.Level(), "-fPIC", "-shared",
 		"-fvisibility=hidden",
 		"-DPy_LIMITED_API=0x030B0000", "-I"+filepath.Join(golden.Root(t), "gen", "c"), "-I"+to.Include,
 		"-o", filepath.Join(dir, "clients.abi3.so"), "../clients/module/clients.c").CombinedOutput()

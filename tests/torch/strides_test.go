@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -15,7 +16,7 @@ import (
 func strides(t *testing.T, headers string) (string, error) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "strides")
-	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", "-O1", "-fsanitize=undefined",
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", testkit.Level(), "-fsanitize=undefined",
 		"-fno-sanitize-recover=all",
 		"-I", filepath.Join(generated(t), "..", "c"), "-I", headers, "-o", program,
 		"module/strides.cpp").CombinedOutput()

@@ -24,7 +24,7 @@ func direct(t *testing.T, source string) (string, error) {
 	require.NoError(t, os.Mkdir(pkg, 0o700))
 	require.NoError(t, os.WriteFile(filepath.Join(pkg, "__init__.py"), nil, 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(pkg, "direct.py"), []byte(source), 0o600))
-	require.NoError(t, command("", p.gcc, "-std=c11", "-O1", "-shared", "-fPIC", "-fvisibility=hidden",
+	require.NoError(t, command("", p.gcc, "-std=c11", testkit.Level(), "-shared", "-fPIC", "-fvisibility=hidden",
 		"-DPy_LIMITED_API=0x030B0000",
 		"-I", filepath.Join(golden.Root(t), "gen", "c"), "-isystem", p.headers, "-o",
 		filepath.Join(dir, "direct_module.abi3.so"), "module/direct.c"))
