@@ -11,13 +11,14 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // inTurn are all macros and, at night, none, which shows that the files can be included together,
 // and each separately.
 func inTurn() (all [][]string) {
-	each := slices.Sorted(maps.Keys(words))
+	each := slices.Sorted(maps.Keys(testkit.Macros))
 	if tier.IsNightly() {
 		all = append(all, nil)
 		for _, word := range each {
@@ -44,7 +45,7 @@ func isPython(path string) bool { return strings.HasPrefix(filepath.Base(path), 
 func TestHeadersOfC(t *testing.T) {
 	t.Parallel()
 	folder := generated(t, "gen", "c")
-	headers := slices.DeleteFunc(filesIn(t, folder, ".h"), isPython)
+	headers := slices.DeleteFunc(testkit.FilesIn(t, folder, ".h"), isPython)
 	for language, flags := range map[string][]string{"C": inC, "C++": inCpp} {
 		assertBears(t, unitOf(t, language, headers, []string{folder}, flags), inTurn())
 	}
@@ -63,7 +64,7 @@ func TestTheBaseOfPythonModules(t *testing.T) {
 func TestHeadersOfCpp(t *testing.T) {
 	t.Parallel()
 	folders := []string{generated(t, "gen", "c"), generated(t, "gen", "cpp")}
-	headers := filesIn(t, filepath.Join(folders[1], "dlpackgen"), ".hpp")
+	headers := testkit.FilesIn(t, filepath.Join(folders[1], "dlpackgen"), ".hpp")
 	python := append(pythonFlags(t), bindingFlags(t)...)
 	for name, flags := range map[string][]string{"C++17": inCpp, "newest": newer} {
 		assertBears(t, unitOf(t, name, headers, folders, flags, python), inTurn())
@@ -107,7 +108,7 @@ var mutants = map[string]string{
 
 func TestAMutantOfEachWordIsSeen(t *testing.T) {
 	t.Parallel()
-	for word := range words {
+	for word := range testkit.Macros {
 		folder := t.TempDir()
 		require.NoError(t, os.CopyFS(folder, os.DirFS(generated(t, "gen", "c"))))
 		path := filepath.Join(folder, "dlpackgen", "tensor.h")
@@ -115,10 +116,10 @@ func TestAMutantOfEachWordIsSeen(t *testing.T) {
 		require.NoError(t, err)
 		whole, end, _ := strings.Cut(string(text), "#endif /* DLPACKGEN_TENSOR_H_ */")
 		require.NoError(t, os.WriteFile(path, []byte(whole+mutants[word]+"\n#endif"+end), 0o600))
-		u := unitOf(t, word, slices.DeleteFunc(filesIn(t, folder, ".h"), isPython), []string{folder}, inC)
+		u := unitOf(t, word, slices.DeleteFunc(testkit.FilesIn(t, folder, ".h"), isPython), []string{folder}, inC)
 		out, err := u.compile(t)
 		require.NoError(t, err, "without macros %s compiles:\n%s", word, out)
-		for _, defined := range [][]string{{word}, slices.Collect(maps.Keys(words))} {
+		for _, defined := range [][]string{{word}, slices.Collect(maps.Keys(testkit.Macros))} {
 			out, err = u.compile(t, defined...)
 			assert.Error(t, err, "%s is not detected among %v", word, defined)
 			assert.Contains(t, out, "tensor.h")

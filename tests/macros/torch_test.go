@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
@@ -42,13 +44,15 @@ func bindingFlags(t *testing.T) []string {
 
 func isStable(path string) bool { return strings.HasPrefix(filepath.Base(path), "stable_") }
 
-// torch's own headers are compiled once for all sets of macros.
+// torch's own headers are compiled once for all sets of macros. In make test, tests/torch builds its
+// modules after all macros.
 func TestHeadersOfTorch(t *testing.T) {
+	tier.OnlyNightly(t)
 	t.Parallel()
 	torch := torchFlags(t)
 	folder := generated(t, "gen", "cpp", "dlpackgen_torch")
 	folders := []string{generated(t, "gen", "c"), generated(t, "gen", "cpp")}
-	all := filesIn(t, folder, ".hpp", ".cpp")
+	all := testkit.FilesIn(t, folder, ".hpp", ".cpp")
 	for name, flags := range map[string][]string{
 		"aten":   {"-x", "c++", "-std=c++20"},
 		"stable": {"-x", "c++", "-std=c++20", "-DTORCH_TARGET_VERSION=0x020E000000000000"},
@@ -57,18 +61,8 @@ func TestHeadersOfTorch(t *testing.T) {
 		files := slices.DeleteFunc(slices.Clone(all), func(path string) bool { return isStable(path) != stable })
 		require.NotEmpty(t, files)
 		u := unitOf(t, name, files, folders, flags, torch)
-		u.theirs = slices.DeleteFunc(u.theirs, func(header string) bool {
-			return (stable && !isForStable(header)) || (!stable && strings.Contains(header, "/stable/"))
-		})
-		if tier.IsNightly() { // for one source, this would take longer
-			u.precompile(t)
-		}
+		u.theirs = testkit.ForeignOfTorch(t, golden.Root(t), stable)
+		u.precompile(t)
 		assertBears(t, u, inTurn())
 	}
-}
-
-// isForStable reports whether a header may be included in code that uses only the stable ABI.
-func isForStable(header string) bool {
-	return !strings.HasPrefix(header, "ATen/") && !strings.HasPrefix(header, "c10/") &&
-		(!strings.HasPrefix(header, "torch/") || strings.Contains(header, "/stable/"))
 }

@@ -4,11 +4,9 @@ package macros
 
 import (
 	"fmt"
-	"io/fs"
 	"os"
 	"os/exec"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
@@ -16,18 +14,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
-
-// words are the macros: of minwindef.h, combaseapi.h, debug allocators and AssertMacros.h.
-var words = map[string]string{
-	"far":       "far",
-	"interface": "interface struct",
-	"free":      "free(memory) (free)(memory)",
-	"check":     "check(holds) do { if (!(holds)) (void)0; } while (0)",
-	"min":       "min(a, b) (((a) < (b)) ? (a) : (b))",
-	"max":       "max(a, b) (((a) > (b)) ? (a) : (b))",
-}
 
 // unit is a source that includes our files after their external includes.
 type unit struct {
@@ -39,49 +28,10 @@ type unit struct {
 	compiled string // the path of a header with the external includes, or ""
 }
 
-var includeLine = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*<([^>]+)>`)
-
-// foreign returns the included files that are in none of the folders.
-func foreign(t *testing.T, files, folders []string) (names []string) {
-	t.Helper()
-	for _, file := range files {
-		text, err := os.ReadFile(file)
-		require.NoError(t, err)
-		for _, m := range includeLine.FindAllStringSubmatch(string(text), -1) {
-			if !slices.ContainsFunc(folders, func(dir string) bool { return exists(filepath.Join(dir, m[1])) }) {
-				names = append(names, m[1])
-			}
-		}
-	}
-	slices.Sort(names)
-	return slices.Compact(names)
-}
-
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
-}
-
-// filesIn returns all files of a folder with a suffix.
-func filesIn(t *testing.T, folder string, endings ...string) (files []string) {
-	t.Helper()
-	require.NoError(t, filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
-		if slices.Contains(endings, filepath.Ext(path)) {
-			files = append(files, path)
-		}
-		return err
-	}))
-	require.NotEmpty(t, files, folder)
-	return files
-}
-
 // source is the unit's text: the external includes, the macros, then the files.
 func (u unit) source(defined ...string) string {
 	var text strings.Builder
-	text.WriteString(u.before())
-	for _, word := range defined {
-		fmt.Fprintf(&text, "#undef %s\n#define %s\n", word, words[word])
-	}
+	text.WriteString(u.before() + testkit.Definitions(defined...))
 	for _, file := range u.files {
 		fmt.Fprintf(&text, "#include \"%s\"\n", file)
 	}
@@ -93,11 +43,7 @@ func (u unit) before() string {
 	if u.compiled != "" {
 		return "#include \"" + u.compiled + "\"\n"
 	}
-	var text strings.Builder
-	for _, name := range u.theirs {
-		fmt.Fprintf(&text, "#if __has_include(<%s>)\n#include <%[1]s>\n#endif\n", name)
-	}
-	return text.String()
+	return testkit.Includes(u.theirs)
 }
 
 // precompile compiles the external includes, once for all sets of macros.
@@ -149,9 +95,9 @@ func unitOf(t *testing.T, name string, files, folders []string, flags ...[]strin
 	}
 	var all []string
 	for _, folder := range folders {
-		all = append(all, filesIn(t, folder, endings...)...)
+		all = append(all, testkit.FilesIn(t, folder, endings...)...)
 	}
-	u.theirs = foreign(t, append(all, files...), folders)
+	u.theirs = testkit.Foreign(t, append(all, files...), folders)
 	return u
 }
 

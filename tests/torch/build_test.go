@@ -6,6 +6,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"maps"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -186,7 +187,7 @@ func modules(t *testing.T) (torches, string) {
 	t.Helper()
 	to := environment(t)
 	buildOnce.Do(func() {
-		errBuild = to.build(t, generated(t), library, testkit.Level())
+		errBuild = to.build(t, generated(t), library, testkit.Level(), "-include", afterMacros(t, library, false))
 		helper(t, library)
 		clients(t, to, library)
 		to.devices(t)
@@ -258,4 +259,15 @@ func passes(t *testing.T, to torches, dir string, env []string, name string) {
 	out, err := script(to, dir, env, name)
 	require.NoError(t, err, out)
 	assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count("\n"+out, "\nok "), out)
+}
+
+// afterMacros writes a header with all headers that the sources include of others, and then the macros
+// of tests/macros. The sources that are compiled after it do without those words.
+func afterMacros(t *testing.T, dir string, stable bool) (path string) {
+	t.Helper()
+	path = filepath.Join(dir, fmt.Sprintf("macros_%v.hpp", stable))
+	text := testkit.Includes(testkit.ForeignOfTorch(t, golden.Root(t), stable)) +
+		testkit.Definitions(slices.Sorted(maps.Keys(testkit.Macros))...)
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+	return path
 }

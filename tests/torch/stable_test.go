@@ -57,7 +57,9 @@ var (
 func stable(t *testing.T) (torches, string) {
 	t.Helper()
 	to, dir := modules(t)
-	stableOnce.Do(func() { errStable = to.buildStable(t, generated(t), dir, testkit.Level()) })
+	stableOnce.Do(func() {
+		errStable = to.buildStable(t, generated(t), dir, testkit.Level(), "-include", afterMacros(t, dir, true))
+	})
 	require.NoError(t, errStable)
 	return to, dir
 }
