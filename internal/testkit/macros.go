@@ -46,8 +46,8 @@ func Foreign(t testing.TB, files, folders []string) (names []string) {
 	return slices.Compact(names)
 }
 
-// ForeignOfTorch are those of the sources for PyTorch in gen/, which include none of torch/csrc/stable
-// or are for the stable ABI alone.
+// ForeignOfTorch are those of the sources for PyTorch in gen/, which include none of
+// torch/csrc/stable or are for the stable ABI alone.
 func ForeignOfTorch(t testing.TB, root string, stable bool) []string {
 	t.Helper()
 	folders := []string{filepath.Join(root, "gen", "c"), filepath.Join(root, "gen", "cpp")}

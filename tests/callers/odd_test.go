@@ -41,8 +41,8 @@ func TestOddDescriptionsCompile(t *testing.T) {
 		testkit.Run(t, gcc, args...)
 		header := filepath.Join(dir, "cpp/kernels.hpp")
 		testkit.Run(t, gxx, append(warnings, "-std=c++17", "-Wconversion", "-x", "c++", header)...)
-		out, err := testkit.Vet(dir, []string{"GOWORK=off", "CGO_CFLAGS=" + testkit.Level() + " -I" + dir + "/c -I" + dir + "/kernels"},
-			"./dlpack/kernels")
+		out, err := testkit.Vet(dir, []string{"GOWORK=off", "CGO_CFLAGS=" + testkit.Level() +
+			" -I" + dir + "/c -I" + dir + "/kernels"}, "./dlpack/kernels")
 		require.NoError(t, err, out)
 		assert.Empty(t, strings.TrimSpace(out))
 	}

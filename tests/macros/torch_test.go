@@ -44,8 +44,8 @@ func bindingFlags(t *testing.T) []string {
 
 func isStable(path string) bool { return strings.HasPrefix(filepath.Base(path), "stable_") }
 
-// torch's own headers are compiled once for all sets of macros. In make test, tests/torch builds its
-// modules after all macros.
+// torch's own headers are compiled once for all sets of macros. In make test, tests/torch builds
+// its modules after all macros.
 func TestHeadersOfTorch(t *testing.T) {
 	tier.OnlyNightly(t)
 	t.Parallel()

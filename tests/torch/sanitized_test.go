@@ -161,8 +161,8 @@ func without(t *testing.T) []string {
 	t.Helper()
 	failing := filepath.Join(library, "failing.so")
 	failingOnce.Do(func() {
-		out, err := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", testkit.Level(), "-g1", "-fPIC", "-shared",
-			"-Wall", "-Wextra", "-Werror",
+		out, err := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", testkit.Level(), "-g1", "-fPIC",
+			"-shared", "-Wall", "-Wextra", "-Werror",
 			"module/failing.c", "-ldl", "-o", failing).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	})

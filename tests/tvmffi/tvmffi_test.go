@@ -125,8 +125,8 @@ func TestSanitized(t *testing.T) {
 // buildPlain builds a library without the module, which needs no Python symbols.
 func (b builder) buildPlain(t *testing.T, flags ...string) {
 	t.Helper()
-	b.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), slices.Concat(warnings, []string{"-std=c11", testkit.Level(), "-fPIC", "-shared",
-		"-fvisibility=hidden", "-Wl,-z,defs", "-Ic", "-Ikernels", "-o", "plain.so"}, flags,
+	b.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), slices.Concat(warnings, []string{"-std=c11", testkit.Level(), "-fPIC",
+		"-shared", "-fvisibility=hidden", "-Wl,-z,defs", "-Ic", "-Ikernels", "-o", "plain.so"}, flags,
 		[]string{"tvmffi/kernels_tvmffi.c", "kernels/kernels.c", "-pthread"}, authors(t))...)
 }
 
