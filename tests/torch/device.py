@@ -87,8 +87,8 @@ def test_what_is_not_asked_about():
 
 def test_tables_that_are_rejected():
     for name, value, text in (
-        ("abi_version", 2, "has another version"),
-        ("size", 8, "has another version"),
+        ("abi_version", 2, "have different versions"),
+        ("size", 8, "have different versions"),
         ("device_type", 10, "does not support the devices"),
     ):
         other = Table.from_buffer_copy(table().contents)
