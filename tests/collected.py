@@ -57,6 +57,7 @@ class Runs:
 
 def begin(number, output):
     mutants.limit(MOST)
+    mutants.renew_pool()
     os.environ["DLPACKGEN_MUTANT"] = number
     for stream in 1, 2:
         os.dup2(output.fileno(), stream)

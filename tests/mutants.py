@@ -38,6 +38,14 @@ def limit(seconds):
         signal.alarm(10 * seconds)
 
 
+def renew_pool():
+    """Replaces torch's pool of threads, if it was imported: fork leaves a pool without threads, and
+    two threads that replace it at once end the process ("Invalid thread pool")."""
+    torch = sys.modules.get("torch")
+    if torch:
+        torch.set_num_threads(torch.get_num_threads())
+
+
 def set_variables(words):
     """Sets the variables before a file in the environment, and returns the words from the file
     on."""
@@ -54,6 +62,7 @@ def run(number, script, seconds, output):
     failed = 1
     try:
         limit(seconds)
+        renew_pool()
         os.environ["DLPACKGEN_MUTANT"] = number
         sys.stdout = sys.stderr = open(output.fileno(), "w", closefd=False)
         for stream in 1, 2:
