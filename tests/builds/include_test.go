@@ -9,7 +9,7 @@ import (
 )
 
 // anotherCameFirst is the compiler's error about another dlpack.h before the generated one.
-const anotherCameFirst = "the first <dlpack/dlpack.h> in the include path, or included before, is not that of " +
+const anotherCameFirst = "the first <dlpack/dlpack.h> in the include path, or included before, is not of " +
 	"DLPack 1.3"
 
 // older is a folder with the dlpack.h of an older release, like a distribution's.

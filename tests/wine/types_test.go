@@ -57,6 +57,10 @@ func newChecker(t *testing.T, goos string) *checker {
 	t.Helper()
 	host := build.Default
 	t.Cleanup(func() { build.Default = host })
+	goroot, err := exec.Command("go", "env", "GOROOT").Output()
+	require.NoError(t, err)
+	// With -trimpath, the test itself does not know the folder.
+	build.Default.GOROOT = strings.TrimSpace(string(goroot))
 	build.Default.GOOS, build.Default.CgoEnabled = goos, false
 	const shown = "{{if not .Standard}}{{.ImportPath}} {{.Dir}}{{end}}"
 	list := exec.Command("go", "list", "-deps", "-f", shown, "./cmd/dlpackgen")
