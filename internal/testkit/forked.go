@@ -27,7 +27,8 @@ const Frameworks = "numpy,torch,jax,tvm_ffi,onnxruntime,paddle"
 // Forked returns a command that runs a script of Python (`SCRIPT ARGUMENT ...`, also with -W, -c or
 // -m before it) in a fork of a process that has imported the modules. All packages of a `go test`
 // share that process, which ends with it. Scripts about Python's shutdown, memory, or the order of
-// imports must not use it, and no script under a sanitizer can.
+// imports must not use it. With a preloaded library, such as a sanitizer, the script has its own
+// process.
 func Forked(python, modules string, args ...string) *exec.Cmd {
 	if runtime.GOOS != "linux" {
 		return exec.Command(python, args...)

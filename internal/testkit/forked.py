@@ -6,11 +6,13 @@ SCRIPT may also be -c CODE or -m MODULE. This program passes its folder, environ
 streams to a server, and ends as the script does. If there is no server for this Python, MODULES
 (with commas between them) and the variables that matter to imports, it starts one. The server ends
 with the process OWNER. As in tests/mutants.py, Python's shutdown is skipped; if this program is
-ended, so is the script."""
+ended, so is the script. A script with a preloaded library, such as a sanitizer, replaces this
+program instead: a fork of the server does not have the library."""
 
 import json
 import os
 import socket
+import struct
 import sys
 
 SOURCE = sys.orig_argv[sys.orig_argv.index("-c") + 1]
@@ -25,6 +27,13 @@ def address():
     return "\0dlpackgen-forked-" + key.hexdigest()
 
 
+def is_own(connection):
+    """Reports whether this user runs the process at the other end. Every user may connect to an
+    abstract address, and a server runs what it receives."""
+    credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, struct.calcsize("3i"))
+    return struct.unpack("3i", credentials)[1] == os.getuid()
+
+
 def ask():
     """A connection to the server, which is started if there is none."""
     import subprocess
@@ -35,6 +44,8 @@ def ask():
         connection = socket.socket(socket.AF_UNIX)
         try:
             connection.connect(address())
+            if not is_own(connection):
+                sys.exit("the server of forked.py belongs to another user")
             return connection
         except ConnectionRefusedError:
             connection.close()
@@ -51,6 +62,8 @@ def ask():
 
 
 def client():
+    if "LD_PRELOAD" in os.environ:
+        os.execv(sys.executable, [sys.executable, *sys.argv[3:]])
     request = json.dumps([sys.argv[3:], os.getcwd(), dict(os.environ)]).encode()
     with ask() as connection:
         socket.send_fds(connection, [len(request).to_bytes(8, "little")], [0, 1, 2])
@@ -166,6 +179,9 @@ def serve(name, owner, modules):
         try:
             connection, _ = listener.accept()
         except BlockingIOError:
+            return
+        if not is_own(connection):
+            connection.close()
             return
         connection.setblocking(True)
         length, streams, _, _ = socket.recv_fds(connection, 8, 3)

@@ -123,9 +123,6 @@ func script(t *testing.T, dir string, env []string, libraries ...string) (string
 	t.Helper()
 	args := append([]string{"bindings.py"}, libraries...)
 	cmd := testkit.Forked(testtool.RequirePython(t), strings.Join(append([]string{"numpy"}, libraries...), ","), args...)
-	if len(env) > 0 { // of a sanitizer
-		cmd = exec.Command(testtool.RequirePython(t), args...)
-	}
 	cmd.Env = append(append(os.Environ(), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu"), env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err

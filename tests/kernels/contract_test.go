@@ -56,16 +56,12 @@ func contractTests(t *testing.T, all ...mutation.Mutant) (python, dir, home stri
 	return python, dir, moduleOf(t, python, dir, filepath.Join(dir, "author.c"), flags...)
 }
 
-// contractCommand starts Python with the module and its reference in the search path; a sanitizer
-// needs its own process.
-func contractCommand(t *testing.T, python, home string, isSanitized bool, args ...string) *exec.Cmd {
+// contractCommand starts Python with the module and its reference in the search path.
+func contractCommand(t *testing.T, python, home string, args ...string) *exec.Cmd {
 	t.Helper()
 	reference, err := filepath.Abs(contractFolder)
 	require.NoError(t, err)
 	cmd := testkit.Forked(python, testkit.Frameworks, args...)
-	if isSanitized {
-		cmd = exec.Command(python, args...)
-	}
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+home+":"+reference, "PYTHONDONTWRITEBYTECODE=1")
 	return cmd
 }
@@ -82,7 +78,7 @@ func contractSays(t *testing.T) (output string, err error) {
 	t.Helper()
 	contract.once.Do(func() {
 		python, dir, home := contractTests(t)
-		cmd := contractCommand(t, python, home, false, "-m", "pytest", "-v", "--tb=short", "-p",
+		cmd := contractCommand(t, python, home, "-m", "pytest", "-v", "--tb=short", "-p",
 			"no:cacheprovider", dir+"/python/tests")
 		cmd.Env = append(cmd.Env, "COLUMNS=300") // otherwise, the reason of a skip is truncated
 		out, err := cmd.CombinedOutput()
@@ -121,7 +117,7 @@ func TestContractSanitized(t *testing.T) {
 	home := moduleOf(t, python, dir, filepath.Join(dir, "author.c"), append(sanitized, "-O0")...)
 	library, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()
 	require.NoError(t, err)
-	cmd := contractCommand(t, python, home, true, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", "-k",
+	cmd := contractCommand(t, python, home, "-m", "pytest", "-q", "--tb=short", "-p", "no:cacheprovider", "-k",
 		"numpy", "--capture=sys", // shows the output of the sanitizers
 		dir+"/python/tests")
 	cmd.Env = append(cmd.Env, "LD_PRELOAD="+strings.TrimSpace(string(library)), "ASAN_OPTIONS=detect_leaks=0")
@@ -321,7 +317,7 @@ func contractRuns(t *testing.T, python, dir, home string, names []string, hasTor
 		number, pattern, _ := strings.Cut(pair, " ")
 		args = append(args, number, pattern)
 	}
-	out, err := contractCommand(t, python, home, false, args...).CombinedOutput()
+	out, err := contractCommand(t, python, home, args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return testkit.Verdicts(string(out))
 }

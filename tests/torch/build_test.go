@@ -207,8 +207,7 @@ func script(to torches, dir string, env []string, args ...string) (string, error
 		before = testkit.Frameworks
 	}
 	cmd := testkit.Forked(to.Python, before, args...)
-	if slices.ContainsFunc(env, func(v string) bool { return strings.HasPrefix(v, "LD_PRELOAD=") }) ||
-		slices.Contains(args, "ending.py") {
+	if slices.Contains(args, "ending.py") {
 		cmd = exec.Command(to.Python, args...)
 	}
 	// Freed memory is overwritten, so that later reads are detected.

@@ -1,12 +1,17 @@
 package testkit
 
 import (
+	"bufio"
+	"encoding/binary"
 	"fmt"
+	"io"
+	"net"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -18,7 +23,7 @@ import (
 
 // isolated is a Python of this test alone, which has no packages.
 func isolated(t *testing.T, modules string, args ...string) *exec.Cmd {
-	if testing.Short() || runtime.GOOS != "linux" {
+	if testing.Short() {
 		t.Skip("starts servers, and -short was given")
 	}
 	cmd := Forked(testtool.RequirePython(t), modules, args...)
@@ -78,22 +83,73 @@ func TestForkedScriptsEndAsOthers(t *testing.T) {
 // A script ends with the program that waits for it.
 func TestForkedScriptsAreEnded(t *testing.T) {
 	t.Parallel()
-	file := filepath.Join(t.TempDir(), "pid")
-	cmd := isolated(t, "json", "-c",
-		"import os, sys, time; open(sys.argv[1] + '.new', 'w').write(str(os.getpid()));"+
-			"os.rename(sys.argv[1] + '.new', sys.argv[1]); time.sleep(600)", file)
+	cmd := isolated(t, "json", "-c", "import os, time; print(os.getpid(), flush=True); time.sleep(600)")
+	printed, err := cmd.StdoutPipe()
+	require.NoError(t, err)
 	require.NoError(t, cmd.Start())
-	var pid []byte
-	for pid == nil {
-		pid, _ = os.ReadFile(file)
-		time.Sleep(10 * time.Millisecond)
-	}
+	line, err := bufio.NewReader(printed).ReadString('\n')
+	require.NoError(t, err, "the script ended before")
 	require.NoError(t, cmd.Process.Kill())
 	_ = cmd.Wait()
-	for {
-		if _, err := os.Stat("/proc/" + string(pid)); err != nil {
+	for { // the script would end by itself after ten minutes
+		if _, err := os.Stat("/proc/" + strings.TrimSpace(line)); err != nil {
 			return
 		}
 		time.Sleep(10 * time.Millisecond)
 	}
+}
+
+// A preloaded library is in the script's process, which no server has prepared.
+func TestForkedScriptsKeepPreloadedLibraries(t *testing.T) {
+	t.Parallel()
+	cmd := isolated(t, "json", "-W", "ignore", "-c",
+		"import sys; print('json' in sys.modules, 'libdl.so' in open('/proc/self/maps').read(), sys.warnoptions)")
+	cmd.Env = append(cmd.Env, "LD_PRELOAD=libdl.so.2")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	assert.Equal(t, "False True ['ignore']\n", string(out))
+}
+
+// addressOf prints the address of the server that forked the script.
+const addressOf = "import os; environ = open(f'/proc/{os.getppid()}/environ').read().split('\\0'); " +
+	"print(next(v for v in environ if v.startswith('DLPACKGEN_FORKED=')).partition('=')[2])"
+
+// Only programs of the same user may connect.
+func TestForkedServersRejectOtherUsers(t *testing.T) {
+	t.Parallel()
+	if os.Getuid() != 0 {
+		t.Skip("needs root, to connect as another user")
+	}
+	out, err := isolated(t, "json", "-c", addressOf).CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	address := &net.UnixAddr{Net: "unix", Name: "@" + strings.TrimSpace(string(out))}
+	assert.Equal(t, "0", replyTo(t, address, 0), "this user's script has run")
+	assert.Empty(t, replyTo(t, address, 65534))
+}
+
+// replyTo returns the reply of a server to a request of a user, which is the status of a script.
+func replyTo(t *testing.T, address *net.UnixAddr, user uintptr) string {
+	t.Helper()
+	request := []byte(`[["-c", "pass"], "/", {}]`)
+	length := binary.LittleEndian.AppendUint64(nil, uint64(len(request)))
+	null, err := os.Open(os.DevNull)
+	require.NoError(t, err)
+	defer null.Close()
+	streams := syscall.UnixRights(int(null.Fd()), int(null.Fd()), int(null.Fd()))
+	reply := make(chan []byte)
+	go func() {
+		defer close(reply)
+		runtime.LockOSThread() // the thread ends with the goroutine, and its user with it
+		_, _, failed := syscall.RawSyscall(syscall.SYS_SETRESUID, ^uintptr(0), user, ^uintptr(0))
+		connection, err := net.DialUnix("unix", nil, address)
+		if !assert.Zero(t, failed) || !assert.NoError(t, err) {
+			return
+		}
+		defer connection.Close()
+		_, _, _ = connection.WriteMsgUnix(length, streams, nil) // fails if the server has closed it
+		_, _ = connection.Write(request)
+		text, _ := io.ReadAll(connection)
+		reply <- text
+	}()
+	return string(<-reply)
 }
