@@ -5,6 +5,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -12,6 +13,15 @@ import (
 
 //go:embed gotool/go.sh
 var goScript []byte
+
+// GoRoot returns the folder of Go's distribution, which a test that was built with -trimpath does
+// not know itself.
+func GoRoot(t testing.TB) string {
+	t.Helper()
+	root, err := exec.Command("go", "env", "GOROOT").Output()
+	require.NoError(t, err)
+	return strings.TrimSpace(string(root))
+}
 
 // GoTool returns a value for PATH with a go command that runs the tools of a module with "go run".
 // "go tool" ignores -trimpath in GOFLAGS, so it would compile the standard library and the tool

@@ -9,7 +9,6 @@ import (
 	"io"
 	"io/fs"
 	"os"
-	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
@@ -271,9 +270,7 @@ func olderFiles(t *testing.T, p *project, dir string, minor int) (overlay string
 // 24.
 func introduced(t *testing.T) map[string]int {
 	t.Helper()
-	goroot, err := exec.Command("go", "env", "GOROOT").Output()
-	require.NoError(t, err)
-	lists, err := filepath.Glob(filepath.Join(strings.TrimSpace(string(goroot)), "api", "go1.*.txt"))
+	lists, err := filepath.Glob(filepath.Join(testtool.GoRoot(t), "api", "go1.*.txt"))
 	require.NoError(t, err)
 	if len(lists) == 0 {
 		t.Skip("needs the lists of Go's API, which come with Go's own distributions, in GOROOT/api")

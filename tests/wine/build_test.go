@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -47,9 +48,7 @@ func TestTheCommandBuildsForOtherSystems(t *testing.T) {
 // first removed file.
 func deleteFix(t *testing.T) []string {
 	t.Helper()
-	goroot, err := exec.Command("go", "env", "GOROOT").Output()
-	require.NoError(t, err)
-	file := filepath.Join(string(bytes.TrimSpace(goroot)), "src/internal/syscall/windows/at_windows.go")
+	file := filepath.Join(testtool.GoRoot(t), "src/internal/syscall/windows/at_windows.go")
 	source, err := os.ReadFile(file)
 	require.NoError(t, err)
 	fixed := bytes.Replace(source, []byte("case STATUS_INVALID_INFO_CLASS,"),

@@ -16,6 +16,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // checker type-checks packages from their sources, for the system of build.Default.
@@ -57,11 +59,7 @@ func newChecker(t *testing.T, goos string) *checker {
 	t.Helper()
 	host := build.Default
 	t.Cleanup(func() { build.Default = host })
-	goroot, err := exec.Command("go", "env", "GOROOT").Output()
-	require.NoError(t, err)
-	// With -trimpath, the test itself does not know the folder.
-	build.Default.GOROOT = strings.TrimSpace(string(goroot))
-	build.Default.GOOS, build.Default.CgoEnabled = goos, false
+	build.Default.GOROOT, build.Default.GOOS, build.Default.CgoEnabled = testtool.GoRoot(t), goos, false
 	const shown = "{{if not .Standard}}{{.ImportPath}} {{.Dir}}{{end}}"
 	list := exec.Command("go", "list", "-deps", "-f", shown, "./cmd/dlpackgen")
 	list.Dir, list.Env = "../..", append(os.Environ(), "GOOS="+goos, "CGO_ENABLED=0")
