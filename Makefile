@@ -21,9 +21,9 @@ BASE := 834f5b66
 # A build must not depend on whether the checkout has a readable .git. With -trimpath, builds of
 # tests in other folders share the standard library and the dependencies.
 export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
-# cgo compiles C without optimization and debug information, which takes less time. Tests with flags
-# of their own begin them with -O0, since the go command compiles C of the standard library with
-# each value. setup builds the linter with the same packages. make nightly has Go's own flags.
+# What tests run needs no optimization and no debug information, which take longer to compile. Tests
+# that set these variables begin their values with -O0 too, because the go command compiles the C of
+# the standard library for each value. make nightly has Go's own flags.
 quick test setup: export CGO_CFLAGS := -O0
 quick test setup: export CGO_CXXFLAGS := -O0
 

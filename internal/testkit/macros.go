@@ -26,8 +26,8 @@ var Macros = map[string]string{
 
 var includeLine = regexp.MustCompile(`(?m)^[ \t]*#[ \t]*include[ \t]*<([^>]+)>`)
 
-// Foreign returns the files that others include and that are in none of the folders: names between
-// < and >.
+// Foreign returns the names between < and > that the files include, without those that exist below
+// one of the folders.
 func Foreign(t testing.TB, files, folders []string) (names []string) {
 	t.Helper()
 	for _, file := range files {
@@ -46,8 +46,8 @@ func Foreign(t testing.TB, files, folders []string) (names []string) {
 	return slices.Compact(names)
 }
 
-// ForeignOfTorch are those of the sources for PyTorch in gen/, which include none of
-// torch/csrc/stable or are for the stable ABI alone.
+// ForeignOfTorch returns the foreign headers of the sources for PyTorch in gen/, of the module
+// with the stable ABI or of the other one.
 func ForeignOfTorch(t testing.TB, root string, stable bool) []string {
 	t.Helper()
 	folders := []string{filepath.Join(root, "gen", "c"), filepath.Join(root, "gen", "cpp")}
@@ -66,7 +66,7 @@ func isForStable(header string) bool {
 		(!strings.HasPrefix(header, "torch/") || strings.Contains(header, "/stable/"))
 }
 
-// FilesIn returns all files of a folder with a suffix.
+// FilesIn returns the files below a folder whose names have one of the endings.
 func FilesIn(t testing.TB, folder string, endings ...string) (files []string) {
 	t.Helper()
 	require.NoError(t, filepath.WalkDir(folder, func(path string, _ fs.DirEntry, err error) error {
@@ -79,7 +79,7 @@ func FilesIn(t testing.TB, folder string, endings ...string) (files []string) {
 	return files
 }
 
-// Includes is the text that includes files that exist.
+// Includes returns a text that includes each of the headers that exists.
 func Includes(names []string) string {
 	var text strings.Builder
 	for _, name := range names {
@@ -88,7 +88,7 @@ func Includes(names []string) string {
 	return text.String()
 }
 
-// Definitions is the text that defines some of Macros.
+// Definitions returns a text that defines some of Macros.
 func Definitions(words ...string) string {
 	var text strings.Builder
 	for _, word := range words {

@@ -146,7 +146,8 @@ for what in "$@"; do
 done
 `
 
-// imports is a Python that runs a script with the library that it imports imported already.
+// imports is a program that runs a script in a fork of a Python that has imported the script's
+// framework.
 const imports = `#!/bin/sh
 export PYTHONPATH=SITE:.
 case "$(cat "$1" 2>/dev/null)" in

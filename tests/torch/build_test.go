@@ -260,8 +260,8 @@ func passes(t *testing.T, to torches, dir string, env []string, name string) {
 	assert.Equal(t, strings.Count(string(text), "\ndef test_"), strings.Count("\n"+out, "\nok "), out)
 }
 
-// afterMacros writes a header with all headers that the sources include of others, and then the
-// macros of tests/macros. The sources that are compiled after it do without those words.
+// afterMacros writes a header that includes the foreign headers of the sources, and then defines
+// testkit.Macros. Compiling the sources after it shows that they bear these macros.
 func afterMacros(t *testing.T, dir string, stable bool) (path string) {
 	t.Helper()
 	path = filepath.Join(dir, fmt.Sprintf("macros_%v.hpp", stable))
