@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
 // Code that looks up methods by name, such as text/template, makes the linker keep all exported
@@ -24,7 +25,7 @@ func TestMethodsThatNothingCallsAreNotLinked(t *testing.T) {
 	build.Dir = golden.Root(t)
 	printed, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", printed)
-	symbols, err := exec.Command("go", "tool", "nm", program).Output()
+	symbols, err := exec.Command(testtool.Require(t, "nm", "binutils"), program).Output() // go tool nm would be compiled first
 	require.NoError(t, err)
 	const flags = " github.com/spf13/pflag.(*FlagSet)."
 	linked := func(method string) bool { return strings.Contains(string(symbols), flags+method+"\n") }

@@ -31,7 +31,7 @@ import (
 
 func schema(t *testing.T) *jsonschema.Schema {
 	t.Helper()
-	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(config.Schema(spec.Embedded(), targets.Table())))
+	doc, err := jsonschema.UnmarshalJSON(bytes.NewReader(config.Schema(embedded, targets.Table())))
 	require.NoError(t, err)
 	c := jsonschema.NewCompiler()
 	require.NoError(t, c.AddResource("config.json", doc))
@@ -48,8 +48,10 @@ type reading struct {
 
 var code = regexp.MustCompile(`(?m): error: .*\[([a-z-]+)\]$`)
 
+var embedded = spec.Embedded()
+
 func read(text string) reading {
-	_, list := config.Decode("dlpackgen.yaml", []byte(text), spec.Embedded(), targets.Table(), config.Choice{})
+	_, list := config.Decode("dlpackgen.yaml", []byte(text), embedded, targets.Table(), config.Choice{})
 	r := reading{text: text, valid: !list.Failed()}
 	for _, found := range code.FindAllStringSubmatch(diag.Text(list.Sorted(), false), -1) {
 		r.codes = append(r.codes, found[1])

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
@@ -128,7 +129,7 @@ func (f fuzzer) build(t *testing.T, headers string, flags ...string) (program st
 	t.Helper()
 	compiler := requireFuzzer(t, f.compiler)
 	program = filepath.Join(t.TempDir(), "fuzzer")
-	args := append([]string{"-g", "-O1", "-Wall", "-Wextra", "-std=" + f.standard,
+	args := append([]string{"-g", testkit.Level(), "-Wall", "-Wextra", "-std=" + f.standard,
 		"-fsanitize=fuzzer,address,undefined",
 		"-fno-sanitize-recover=all", "-I", headers, "-o", program, filepath.Join("fuzz", f.file)},
 		append(f.python(t), flags...)...)
