@@ -26,6 +26,9 @@ export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 # the standard library for each value. make nightly has Go's own flags.
 quick test setup: export CGO_CFLAGS := -O0
 quick test setup: export CGO_CXXFLAGS := -O0
+# The go command, its compiler and its linker then collect garbage less often. They take up to a
+# third less CPU time, and twice the memory.
+quick test setup: export GOGC := 400
 
 .PHONY: help quick test ids nightly torches hosts pythons generate check golden docs release bench fuzz-long setup clean
 

@@ -168,10 +168,9 @@ func (s *suite) staticcheck() {
 			Reason: "needs " + staticcheck + " from the module proxy: " + err.Error()})
 		return
 	}
-	// The go command that it starts reads flags from this variable. A larger heap saves a third of
-	// staticcheck's time.
+	// The go command that it starts reads flags from this variable.
 	built := "GOFLAGS=" + strings.Join(append(flags(), os.Getenv("GOFLAGS")), " ")
-	s.command("staticcheck", "env", built, "GOGC=400", filepath.Join(bin, "staticcheck"), "./...")
+	s.command("staticcheck", "env", built, filepath.Join(bin, "staticcheck"), "./...")
 }
 
 // goTest runs every Go test of the tier. Tests in other languages are started by Go tests.
