@@ -18,8 +18,7 @@ type Speller struct {
 // Of returns the speller for the file scope of a release's header.
 func Of(r *spec.Release) Speller { return Speller{release: r} }
 
-// In returns the speller for the body of a struct, where C knows that struct by
-// its tag alone.
+// In returns the speller for the body of a struct, where only the tag of that struct is declared.
 func (s Speller) In(structName string) Speller {
 	s.within = structName
 	return s

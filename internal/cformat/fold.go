@@ -48,7 +48,7 @@ func hasLong(text string) bool {
 	return false
 }
 
-// listEnd ends a list whose items stand on lines of their own.
+// listEnd ends a list with one item on each line.
 const listEnd = ", };\n"
 
 // list puts the items of a list on lines of their own, or in columns from the fifth on.
@@ -64,8 +64,7 @@ func list(indent int, body string) string {
 	return spaces(indent) + body[:first+1] + "\n" + spaces(inner.at) + laid.text + "\n" + spaces(indent) + "};\n"
 }
 
-// statement breaks one line. What an if guards, and what follows a label, stands on lines of its
-// own then.
+// statement breaks one line. The body of an if, and what follows a label, then begin a new line.
 func statement(indent int, body string) string {
 	if len(body)+indent <= width {
 		return spaces(indent) + body

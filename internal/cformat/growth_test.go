@@ -34,7 +34,7 @@ func TestNestedCallsTakeAFewLayoutsEach(t *testing.T) {
 	}
 }
 
-// The innermost calls stand behind the last column.
+// The innermost calls begin after the last column.
 func TestDeepCallsKeepTheirTokens(t *testing.T) {
 	text := "  n = " + nested(64) + ";\n"
 	out := Fold(text)

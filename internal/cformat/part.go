@@ -89,8 +89,8 @@ func (p part) broken(best laid) laid {
 	return best
 }
 
-// inBrackets lays out what stands between two brackets: below what follows the first one, or on
-// lines of its own.
+// inBrackets lays out the text between two brackets: aligned with the first one's contents, or on
+// separate lines.
 func (p part) inBrackets(first, last int) laid {
 	isBraces := p.text[first] == '{'
 	inner := part{text: p.text[first+1 : last], at: p.at + columns(p.text[:first+1]), depth: p.depth + 1,

@@ -18,7 +18,7 @@ func closing(text string, from int) int {
 	return end
 }
 
-// opening returns where the first braces begin that stand in no other brackets.
+// opening returns the start of the first braces outside of other brackets.
 func opening(text string) int {
 	first := 0
 	walk(text, func(i, depth int) bool {
@@ -30,7 +30,7 @@ func opening(text string) int {
 	return first
 }
 
-// walk calls a function with each byte that stands outside of literals, and with the number of
+// walk calls a function with each byte outside of literals, and with the number of
 // brackets around it, until that returns false. A bracket of a template follows a name.
 func walk(text string, visit func(at, depth int) bool) {
 	var open []byte

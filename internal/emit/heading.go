@@ -9,7 +9,7 @@ import (
 
 // A part of a C or C++ output begins with a comment about its file. In the output, this comment
 // becomes the heading of a section: it does not name the part's file, which users do not have, and
-// stands before the part's own code. A part that only includes others leaves none.
+// precedes the part's own code. A part that only includes others leaves none.
 
 var (
 	fileCommand = regexp.MustCompile(`\\file \S+\s*`)

@@ -53,7 +53,7 @@ func TestBlankLinesInARowBecomeOne(t *testing.T) {
 	}
 }
 
-// A heading stands before the code of its part, and names no file.
+// A heading precedes the code of its part, and names no file.
 func TestHeadingsOfParts(t *testing.T) {
 	long := strings.Repeat("word ", 30)
 	for _, c := range []struct{ name, text, want string }{

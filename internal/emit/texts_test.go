@@ -15,7 +15,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/templates"
 )
 
-// sharedTexts lists the texts that stand in several sources, with the reason that they have no
+// sharedTexts lists the texts that several sources contain, with the reason that they have no
 // common place. The test compares each list, so no copy can change alone.
 var sharedTexts = []struct {
 	reason string

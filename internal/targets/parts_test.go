@@ -133,8 +133,8 @@ func (j *joint) included(name string, words emit.Words) bool {
 	return ok
 }
 
-// section compares the text of a part, whose first comment stands before its own code, in other
-// lines.
+// section compares the text of a part. Its first comment precedes its own code, with other line
+// breaks.
 func (j *joint) section(lines []string, words emit.Words) {
 	size := 0
 	if strings.HasPrefix(lines[0], "/*") {

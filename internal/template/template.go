@@ -218,7 +218,7 @@ func (s *state) iteration(n *parse.RangeNode, key, value any) error {
 	return nil
 }
 
-// bind declares a variable, or gives an existing one another value.
+// bind declares a variable, or assigns to an existing one.
 func (s *state) bind(p *parse.PipeNode, v *parse.VariableNode, value any) {
 	if !p.IsAssign {
 		s.variables = append(s.variables, variable{v.Ident[0], value})

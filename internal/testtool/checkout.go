@@ -6,8 +6,8 @@ import (
 	"path/filepath"
 )
 
-// Checkout gives a flag of Go's compiler that names a folder and changes nothing: what was compiled
-// in another folder is not taken for it.
+// Checkout returns a flag for Go's compiler that identifies a folder, and has no other effect. With
+// it, the go command does not reuse what was compiled in a different folder.
 func Checkout(dir string) (string, error) {
 	path, err := filepath.Abs(dir)
 	return fmt.Sprintf("-D=%#x", crc32.ChecksumIEEE([]byte(path))), err

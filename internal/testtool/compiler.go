@@ -55,9 +55,9 @@ func put(t testing.TB, path string, text []byte) {
 	require.NoError(t, os.Rename(fresh.Name(), path))
 }
 
-// makeFolder makes a folder below the root and its parent. It does not ask for their times, as
-// os.MkdirAll does: the go command would take them for inputs of the test, and run it again because
-// another package has added a compiler.
+// makeFolder creates a folder below the root and its parent. Unlike os.MkdirAll, it does not query
+// their times: they would be inputs of the test, which the go command would run again after a
+// different package has added a compiler.
 func makeFolder(t testing.TB, dir string) {
 	t.Helper()
 	for _, name := range []string{filepath.Dir(dir), dir} {

@@ -13,7 +13,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/golden"
 )
 
-// RequireZig gives Zig's compiler and the folder in which it keeps what it has built, or skips.
+// RequireZig returns Zig's compiler and the folder of its cache, or skips the test.
 func RequireZig(t testing.TB) (zig, cache string) {
 	t.Helper()
 	apart := filepath.Join(golden.Root(t), ".cache", "zig")
@@ -50,8 +50,8 @@ func RequireMacCompiler(t testing.TB, arch string) string {
 	return filepath.Join(dir, "cc")
 }
 
-// MacImports gives the libraries that a library for macOS loads, and the symbols that the loader
-// finds in whatever is loaded already, as those of Python.
+// MacImports returns the libraries that a library for macOS loads, and the symbols that the loader
+// looks up in all libraries loaded before, such as those of Python.
 func MacImports(t testing.TB, file string) (libraries, anywhere []string) {
 	t.Helper()
 	library, err := macho.Open(file)

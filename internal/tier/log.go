@@ -52,9 +52,9 @@ type log struct {
 	seen      map[string]bool
 }
 
-// counts tells whether a line may change what the go command makes of the list. A repeated line
-// does not, nor does a file outside of the module that is gone: the go command leaves it out.
-// Inside of the module, that a file is absent is an input.
+// counts reports whether a line may affect the key that the go command computes from the list. A
+// repeated line does not, nor does a missing file outside of the module, which the go command
+// ignores. Inside of the module, the absence of a file is an input.
 func (l *log) counts(line string) bool {
 	operation, name, _ := strings.Cut(line, " ")
 	isFile := operation == "open" || operation == "stat"

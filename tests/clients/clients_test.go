@@ -190,7 +190,7 @@ func TestTheBugsOfTheFieldHaveTests(t *testing.T) {
 
 var quoted = regexp.MustCompile("`([^`]+)`(:)?")
 
-// sources gives the text of a file, or of all files of a folder.
+// sources returns the text of a file, or of all files in a folder.
 func sources(t *testing.T, path string) (all string) {
 	t.Helper()
 	err := filepath.WalkDir(path, func(file string, entry os.DirEntry, err error) error {
@@ -205,7 +205,7 @@ func sources(t *testing.T, path string) (all string) {
 	return all
 }
 
-// unnamed gives the names of a cell that are not in the file, or folder, before them.
+// unnamed returns the names in a cell that the file or folder named before them does not contain.
 func unnamed(t *testing.T, tests, cell string) (missing []string, named int) {
 	t.Helper()
 	var source string

@@ -40,7 +40,7 @@ func unrunCommands(tree []File) []string {
 	return found
 }
 
-// unrun tells why a block is not run, and nothing for one that is, or that is no command.
+// unrun returns the finding about a block of commands that no test runs, or "".
 func unrun(tree []File, page, language, label string) string {
 	first, reason, _ := strings.Cut(label, " ")
 	switch {
@@ -60,7 +60,7 @@ func unrun(tree []File, page, language, label string) string {
 	return fmt.Sprintf("no test has %q and the page's name", "sh "+label)
 }
 
-// namedInTests tells whether a file of tests has both texts.
+// namedInTests reports whether one file of tests contains all texts.
 func namedInTests(tree []File, texts ...string) bool {
 	return slices.ContainsFunc(tree, func(f File) bool {
 		return strings.HasSuffix(f.Path, "_test.go") && !slices.ContainsFunc(texts, func(text string) bool {

@@ -71,7 +71,7 @@ func parseFile(name string, data []byte) (File, error) {
 	return f, err
 }
 
-// Rules gives every rule.
+// Rules returns every rule.
 func Rules() []Rule {
 	return []Rule{
 		{"no absolute path of a machine", lines(machinePath)},
@@ -119,7 +119,7 @@ var (
 	unfinished  = regexp.MustCompile(`\b(?:TO[D]O|FIX[M]E|XX[X]|HA[C]K)\b`)
 )
 
-// lines makes a rule out of what no line may hold.
+// lines returns a rule that no line may match an expression.
 func lines(banned *regexp.Regexp) func([]File) []string {
 	return func(tree []File) []string {
 		var found []string
@@ -136,8 +136,8 @@ func lines(banned *regexp.Regexp) func([]File) []string {
 	}
 }
 
-// isTest holds for the emitted conformance tests too: a user imports them, so
-// they cannot stand in files called _test.go.
+// isTest reports whether a file contains tests. The emitted conformance tests do, although their
+// names do not end in _test.go, because users import them.
 func (f File) isTest() bool {
 	return strings.HasSuffix(f.Path, "_test.go") || strings.HasPrefix(f.Path, "templates/go/dlpacktest/")
 }
@@ -148,7 +148,7 @@ func (f File) isGenerated() bool {
 	return bytes.Contains(first, []byte("Code generated ")) || f.within("gen", "golden", "backends")
 }
 
-// within tells whether the file stands under one of these folders.
+// within reports whether the file is in one of these folders, or below it.
 func (f File) within(folders ...string) bool {
 	return slices.ContainsFunc(folders, func(dir string) bool { return strings.HasPrefix(f.Path, dir+"/") })
 }

@@ -83,7 +83,7 @@ func TestSite(t *testing.T) {
 	t.Run("browser", func(t *testing.T) { browse(t, html, pages) })
 }
 
-// readPages gives the HTML by its path, without the page that servers show for lost links.
+// readPages returns the HTML of each path, without the page that servers show for dead links.
 func readPages(t *testing.T, html string) map[string][]byte {
 	t.Helper()
 	pages := map[string][]byte{}

@@ -116,7 +116,7 @@ func (w Words) extreme(format string, e *notation.Expr) string {
 	return text
 }
 
-// quote makes Python's usual quotes of those in the words above, which stand in formats.
+// quote replaces the quotes in the words above, which formats contain, with Python's usual ones.
 func quote(text string) string { return strings.ReplaceAll(text, "'", `"`) }
 
 // Shapes returns lines of Python for the symbols, and an item for each result with its shape and

@@ -67,7 +67,7 @@ func trailingHint(rest string) string {
 // nothing is what other languages call a missing value.
 var nothing = []string{"None", "null", "nil"}
 
-// separates reports whether a comma stands before a modifier, or before a common synonym.
+// separates reports whether a modifier, or a common synonym of one, follows a comma.
 func separates(rest string) bool {
 	tokens, _ := lex(rest)
 	word := tokens[1]

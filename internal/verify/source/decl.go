@@ -110,8 +110,7 @@ func isFunction(before []Token) bool {
 		!slices.ContainsFunc(before, func(t Token) bool { return t.Text == "=" })
 }
 
-// body returns the keyword that makes a brace after those tokens the body of a
-// type, or "".
+// body returns the keyword of the type whose body a brace after those tokens begins, or "".
 func body(before []Token) string {
 	for i, t := range slices.Backward(before) {
 		switch t.Text {
