@@ -1,6 +1,7 @@
 package callers
 
 import (
+	"cmp"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -164,28 +165,24 @@ func TestArraysOfMLX(t *testing.T) {
 	assert.Contains(t, string(out), "MLX ")
 }
 
-// compared runs mistaken.py.
-func compared(t *testing.T, args ...string) (string, error) {
-	t.Helper()
-	return comparedWith(t, nil, args...)
+// comparison is a run of a script that compares messages with a table.
+type comparison struct {
+	script string // mistaken.py if it is empty
+	table  string
+	hosts  string   // a list separated by commas; all hosts if it is empty
+	env    []string // further variables
 }
 
-func comparedWith(t *testing.T, env []string, args ...string) (string, error) {
+func (c comparison) run(t *testing.T) (string, error) {
 	t.Helper()
-	return comparedBy(t, "mistaken.py", env, args...)
-}
-
-func comparedBy(t *testing.T, script string, env []string, args ...string) (string, error) {
-	t.Helper()
-	path := strings.Join(append(mistaken(t), "../onnxruntime", "."), ":")
-	args = append([]string{"-W", "ignore", script}, args...)
-	cmd := testkit.Forked(testtool.RequirePython(t), "numpy,yaml", args...)
-	if len(args) == 4 { // all hosts
-		cmd = testkit.Forked(testtool.RequirePython(t), testkit.Frameworks, args...)
+	args, modules := []string{"-W", "ignore", cmp.Or(c.script, "mistaken.py"), c.table}, testkit.Frameworks
+	if c.hosts != "" {
+		args, modules = append(args, c.hosts), "numpy,yaml"
 	}
-	cmd.Env = append(os.Environ(), "PYTHONPATH="+path, "JAX_PLATFORMS=cpu", "PYTHONDONTWRITEBYTECODE=1",
-		"CPP="+inCpp(t), "GO="+inGo(t))
-	cmd.Env = append(cmd.Env, env...)
+	cmd := testkit.Forked(testtool.RequirePython(t), modules, args...)
+	path := strings.Join(append(mistaken(t), "../onnxruntime", "."), ":")
+	cmd.Env = append(append(os.Environ(), "PYTHONPATH="+path, "JAX_PLATFORMS=cpu", "PYTHONDONTWRITEBYTECODE=1",
+		"CPP="+inCpp(t), "GO="+inGo(t)), c.env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -193,7 +190,7 @@ func comparedBy(t *testing.T, script string, env []string, args ...string) (stri
 // A mistake has the same message through every host, except in cells of the table with a reason.
 func TestEveryMistakeThroughEveryHost(t *testing.T) {
 	need(t)
-	out, err := comparedWith(t, []string{"TVM_FFI_CPP=" + inTVMFFI(t), "INGO=" + kernelsInGo(t)}, table)
+	out, err := comparison{table: table, env: []string{"TVM_FFI_CPP=" + inTVMFFI(t), "INGO=" + kernelsInGo(t)}}.run(t)
 	require.NoError(t, err, out)
 	assert.Contains(t, out, " mistakes through 15 hosts")
 }
@@ -203,7 +200,7 @@ func TestEveryMistakeThroughEveryHost(t *testing.T) {
 func TestEveryMistakeThroughCompiledOperators(t *testing.T) {
 	tier.OnlyNightly(t)
 	need(t)
-	out, err := comparedWith(t, []string{"COMPILED_TORCH=" + inTorch(t)}, table, "compiled torch")
+	out, err := comparison{table: table, hosts: "compiled torch", env: []string{"COMPILED_TORCH=" + inTorch(t)}}.run(t)
 	require.NoError(t, err, out)
 	assert.Contains(t, out, " mistakes through 1 hosts")
 }
@@ -226,7 +223,7 @@ func TestTheTableIsCompared(t *testing.T) {
 		changed := mutant.Once(t, string(data), change[0], change[1])
 		require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
 		host, _, _ := strings.Cut(change[2], ", ")
-		out, err := compared(t, file, host)
+		out, err := comparison{table: file, hosts: host}.run(t)
 		assert.Error(t, err)
 		assert.Contains(t, out, change[2]+"\n  want ")
 		assert.Equal(t, 1, strings.Count(out, "  want "), out)
@@ -240,7 +237,7 @@ func TestValuesAreCompared(t *testing.T) {
 	script := filepath.Join(t.TempDir(), "mistaken.py")
 	wrong := mutant.Once(t, string(text), "+ places.flat[-1]", "+ places.flat[-2]")
 	require.NoError(t, os.WriteFile(script, []byte(wrong), 0o600))
-	out, err := comparedBy(t, script, nil, table, "python,ufunc,C++,Go")
+	out, err := comparison{script: script, table: table, hosts: "python,ufunc,C++,Go"}.run(t)
 	assert.Error(t, err)
 	for host, works := range map[string]int{"python": 4, "ufunc": 7, "C++": 2, "Go": 2} {
 		all := regexp.MustCompile("(?m)^" + regexp.QuoteMeta(host) + ", .*\n  want works\n  got  a result of ")
@@ -264,7 +261,7 @@ func TestCitationsAreRead(t *testing.T) {
 		file := filepath.Join(t.TempDir(), "table.yaml")
 		changed := mutant.Once(t, string(data), change[0], change[1])
 		require.NoError(t, os.WriteFile(file, []byte(changed), 0o600))
-		out, err := compared(t, file)
+		out, err := comparison{table: file}.run(t)
 		assert.Error(t, err)
 		assert.Contains(t, out, "AssertionError: "+change[2])
 	}
