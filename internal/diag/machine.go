@@ -69,8 +69,8 @@ func GitHub(findings []Diagnostic) string {
 	return b.String()
 }
 
-// gitHubData and gitHubProperty are the escapes of GitHub's workflow commands: a message may contain
-// colons and commas, a property may not.
+// gitHubData and gitHubProperty are the escapes of GitHub's workflow commands. A message may
+// contain colons and commas, a property may not.
 var (
 	gitHubData     = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A")
 	gitHubProperty = strings.NewReplacer("%", "%25", "\r", "%0D", "\n", "%0A", ":", "%3A", ",", "%2C")

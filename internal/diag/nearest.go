@@ -22,8 +22,8 @@ func OneOf(words []string) string {
 	return "one of " + strings.Join(words, ", ")
 }
 
-// Nearest returns the candidate that was probably meant by a misspelled word, or "". A word of up to
-// three letters may have one wrong letter.
+// Nearest returns the candidate that was probably meant by a misspelled word, or "". A word of up
+// to three letters may have one wrong letter.
 func Nearest(word string, candidates []string) string {
 	best, bestDistance := "", min(len(word), len(word)/3+2, maxEdits+1)
 	if len(word) <= 3 {
