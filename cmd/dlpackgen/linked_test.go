@@ -25,7 +25,8 @@ func TestMethodsThatNothingCallsAreNotLinked(t *testing.T) {
 	build.Dir = golden.Root(t)
 	printed, err := build.CombinedOutput()
 	require.NoError(t, err, "%s", printed)
-	symbols, err := exec.Command(testtool.Require(t, "nm", "binutils"), program).Output() // go tool nm would be compiled first
+	// The go command would compile its own nm first.
+	symbols, err := exec.Command(testtool.Require(t, "nm", "binutils"), program).Output()
 	require.NoError(t, err)
 	const flags = " github.com/spf13/pflag.(*FlagSet)."
 	linked := func(method string) bool { return strings.Contains(string(symbols), flags+method+"\n") }
