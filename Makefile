@@ -26,8 +26,8 @@ export GOFLAGS := $(strip $(GOFLAGS) -buildvcs=false -trimpath)
 # the standard library for each value. make nightly has Go's own flags.
 quick test setup: export CGO_CFLAGS := -O0
 quick test setup: export CGO_CXXFLAGS := -O0
-# The go command, its compiler and its linker then collect garbage less often. They take up to a
-# third less CPU time, and twice the memory.
+# Go programs, among them the go command, its compiler and its linker, collect garbage less often
+# with this value. They take up to a third less CPU time, and more memory.
 quick test setup: export GOGC := 400
 
 .PHONY: help quick test ids nightly torches hosts pythons generate check golden docs release bench fuzz-long setup clean

@@ -261,7 +261,7 @@ func passes(t *testing.T, to torches, dir string, env []string, name string) {
 }
 
 // afterMacros writes a header that includes the foreign headers of the sources, and then defines
-// testkit.Macros. Compiling the sources after it shows that they bear these macros.
+// testkit.Macros. Compiling the sources after it shows that they work with these macros.
 func afterMacros(t *testing.T, dir string, stable bool) (path string) {
 	t.Helper()
 	path = filepath.Join(dir, fmt.Sprintf("macros_%v.hpp", stable))

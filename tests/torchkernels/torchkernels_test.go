@@ -92,7 +92,7 @@ var eager = []string{"test_schemas", "test_values", "test_scalars_lists_and_text
 	"test_vmap_and_gradients", "test_autocast_leaves_them_alone"}
 
 // The sources compile without warnings, and every test of the operators passes. tests/torchops
-// compiles operators with gcc, which takes a third longer.
+// compiles operators with gcc, which takes a quarter longer.
 func TestOperators(t *testing.T) {
 	b := prepare(t)
 	b.gxx = testtool.RequireCompiler(t, "clang++-16", "clang-16")
