@@ -1,30 +1,10 @@
-//go:build ignore && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
-
-/*
-#include "dlpack.h"
-
-// If there are legacy tensors among them, the lowest bit of an address marks
-// a DLManagedTensor.
-static inline void dlp_00000000_delete_all(const uintptr_t *all, size_t count, int legacy) {
-	for (size_t i = 0; i < count; i++) {
-		if (legacy && all[i] & 1) {
-			DLManagedTensor *old = (DLManagedTensor *)(all[i] - 1);
-			if (old->deleter) old->deleter(old);
-		} else {
-			DLManagedTensorVersioned *managed = (DLManagedTensorVersioned *)all[i];
-			if (managed->deleter) managed->deleter(managed);
-		}
-	}
-}
-*/
-import "C"
 
 import (
 	"slices"
 	"sync"
-	"unsafe"
 )
 
 // ReleaseAll releases all tensors with one crossing into C, each exactly once, like
@@ -60,14 +40,6 @@ func tagged(address uintptr, legacy bool) uintptr {
 		address |= 1
 	}
 	return address
-}
-
-// deleteAll runs the deleters. legacy is 1 if some of the addresses are tagged.
-func deleteAll(list []uintptr, legacy uintptr) {
-	if len(list) > 0 {
-		C.dlp_00000000_delete_all((*C.uintptr_t)(unsafe.Pointer(unsafe.SliceData(list))), C.size_t(len(list)),
-			C.int(legacy))
-	}
 }
 
 // Batch owns several tensors, such as the arguments of a call, and releases all of them at once.

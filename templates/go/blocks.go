@@ -1,9 +1,6 @@
-//go:build ignore && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
-
-// #include "buffer.h"
-import "C"
 
 import (
 	"math/bits"
@@ -12,13 +9,7 @@ import (
 	"unsafe"
 )
 
-const (
-	handleShare = C.dlp_00000000_HANDLE
-	tensorShare = C.dlp_00000000_TENSOR
-	poolCount   = C.dlp_00000000_POOLS
-)
-
-// buffer mirrors the C struct with the memory of a Buffer.
+// buffer mirrors the C struct with the memory of a Buffer. cgo.go compares the two.
 type buffer struct {
 	_        structs.HostLayout
 	managed  DLManagedTensorVersioned // for the only consumer
@@ -30,16 +21,6 @@ type buffer struct {
 	pool     uint32
 	exported uint32
 	dims     [2 * slotNDim]int64 // shape, then strides, of all tensors
-}
-
-func _() {
-	var x [1]struct{}
-	_ = x[unsafe.Sizeof(buffer{})-C.sizeof_struct_dlp_00000000_buffer]
-	_ = x[unsafe.Offsetof(buffer{}.shares)-unsafe.Offsetof(C.struct_dlp_00000000_buffer{}.shares)]
-	_ = x[unsafe.Offsetof(buffer{}.data)-unsafe.Offsetof(C.struct_dlp_00000000_buffer{}.data)]
-	_ = x[unsafe.Offsetof(buffer{}.more)-unsafe.Offsetof(C.struct_dlp_00000000_buffer{}.more)]
-	_ = x[unsafe.Offsetof(buffer{}.exported)-unsafe.Offsetof(C.struct_dlp_00000000_buffer{}.exported)]
-	_ = x[unsafe.Offsetof(buffer{}.dims)-unsafe.Offsetof(C.struct_dlp_00000000_buffer{}.dims)]
 }
 
 // blocks is the C memory for buffers, which only one goroutine at a time may allocate.
@@ -62,18 +43,13 @@ func (b *blocks) take(size uint64, ndim int) *buffer {
 	pool, block := poolOf(size)
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	made := C.dlp_00000000_new_buffer(C.uint32_t(pool), C.size_t(block), C.size_t(size), C.size_t(2*ndim))
-	return (*buffer)(unsafe.Pointer(made))
+	return newBuffer(pool, block, size, 2*ndim)
 }
 
 func (b *blocks) trim() (exported int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
-	return int(C.dlp_00000000_trim())
-}
-
-func (b *buffer) drop(share uint64) {
-	C.dlp_00000000_drop((*C.struct_dlp_00000000_buffer)(unsafe.Pointer(b)), C.uint64_t(share))
+	return trimBuffers()
 }
 
 // describe writes the dims that all tensors of the buffer share, and returns the tensor.

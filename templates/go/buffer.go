@@ -1,9 +1,6 @@
-//go:build ignore && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
-
-// #include "buffer.h"
-import "C"
 
 import (
 	"math"
@@ -16,9 +13,6 @@ import (
 // Alignment is the alignment of a [Buffer]'s memory, in bytes. DLPack recommends this value. It
 // suffices for every vector instruction and cache line.
 const Alignment = 256
-
-// C has the same value.
-var _ = [1]struct{}{}[Alignment-C.dlp_00000000_ALIGNMENT]
 
 // Buffer is a contiguous tensor in C memory, which Go can fill and export any number of times.
 // Exporting a Buffer costs less than exporting a slice, because nothing has to be pinned. The

@@ -1,9 +1,6 @@
-//go:build ignore && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
-
-// #include "exchange.h"
-import "C"
 
 import (
 	"slices"
@@ -65,13 +62,13 @@ func complete(table *DLPackExchangeAPI) (ExchangeAPI, error) {
 	missing := ""
 	switch uintptr(0) {
 	case table.ManagedTensorAllocator:
-		missing = opNames[C.dlp_00000000_OP_ALLOCATE]
+		missing = opNames[opAllocate]
 	case table.ManagedTensorFromPyObjectNoSync:
-		missing = opNames[C.dlp_00000000_OP_MANAGED]
+		missing = opNames[opManaged]
 	case table.ManagedTensorToPyObjectNoSync:
-		missing = opNames[C.dlp_00000000_OP_WRAP]
+		missing = opNames[opWrap]
 	case table.CurrentWorkStream:
-		missing = opNames[C.dlp_00000000_OP_STREAM]
+		missing = opNames[opStream]
 	default:
 		return ExchangeAPI{table: table}, nil
 	}
@@ -96,20 +93,13 @@ func (a ExchangeAPI) Explained(explain unsafe.Pointer) ExchangeAPI {
 // modify it.
 func (a ExchangeAPI) Raw() *DLPackExchangeAPI { return a.table }
 
-func (a ExchangeAPI) callee() C.struct_dlp_00000000_callee {
-	return C.struct_dlp_00000000_callee{
-		table:   C.uintptr_t(uintptr(unsafe.Pointer(a.table))),
-		explain: C.uintptr_t(a.explain),
-	}
-}
-
 // FromPyObject exports an object as an owned tensor into dst, which must not own a tensor yet.
 // Errors: a [*CallError] of the table, and those of [Import].
 func (a ExchangeAPI) FromPyObject(dst *Managed, object uintptr) error {
 	if err := a.check(dst, object); err != nil {
 		return err
 	}
-	return dst.answered(C.dlp_00000000_managed(a.callee(), C.uintptr_t(object)))
+	return dst.answered(a.managed(object))
 }
 
 // ToPyObject converts a tensor to an object, and returns a new reference. It always takes ownership
@@ -126,7 +116,7 @@ func (a ExchangeAPI) ToPyObject(m *Managed) (object uintptr, err error) {
 	if err != nil {
 		return 0, err
 	}
-	answer := C.dlp_00000000_wrap(a.callee(), C.uintptr_t(address), legacy, C.uint64_t(m.tensor.flags))
+	answer := a.wrap(address, legacy, m.tensor.flags)
 	if err := failureOf(answer.failure); err != nil {
 		return 0, err
 	}
@@ -143,19 +133,7 @@ func (a ExchangeAPI) Alloc(dst *Managed, dtype DataType, device Device, shape ..
 	if len(shape) > MaxNDim {
 		return tooManyDimensions(len(shape))
 	}
-	var few C.struct_dlp_00000000_extents
-	var many *C.int64_t
-	if len(shape) > len(few.n) {
-		many = (*C.int64_t)(unsafe.SliceData(slices.Clone(shape)))
-	} else {
-		for i, extent := range shape {
-			few.n[i] = C.int64_t(extent)
-		}
-	}
-	err := dst.answered(C.dlp_00000000_allocate(a.callee(),
-		*(*C.DLDataType)(unsafe.Pointer(&dtype)), *(*C.DLDevice)(unsafe.Pointer(&device)), C.int32_t(len(shape)),
-		few, many))
-	if err != nil {
+	if err := dst.answered(a.allocate(dtype, device, shape)); err != nil {
 		return err
 	}
 	return dst.expect(dtype, device, shape)
@@ -166,17 +144,15 @@ func (a ExchangeAPI) CurrentWorkStream(device Device) (Stream, error) {
 	if a.table == nil {
 		return 0, errNoTable()
 	}
-	answer := C.dlp_00000000_stream(a.callee(), *(*C.DLDevice)(unsafe.Pointer(&device)))
+	answer := a.stream(device)
 	return Stream(answer.value), failureOf(answer.failure)
 }
 
 // handOver removes the tensor from m for a C function, and reports whether it is a legacy tensor.
-func (m *Managed) handOver() (address uintptr, legacy C.int, err error) {
-	if m.legacy {
-		legacy = 1
-	}
+func (m *Managed) handOver() (address uintptr, legacy bool, err error) {
+	legacy = m.legacy
 	if address = m.take(); address == 0 {
-		return 0, 0, failf(ErrReleased, "there is no tensor to convert")
+		return 0, false, failf(ErrReleased, "there is no tensor to convert")
 	}
 	return address, legacy, nil
 }
@@ -199,7 +175,7 @@ func (a ExchangeAPI) check(dst *Managed, object uintptr) error {
 }
 
 // answered takes ownership of a tensor from a table.
-func (m *Managed) answered(answer C.struct_dlp_00000000_answer) error {
+func (m *Managed) answered(answer cAnswer) error {
 	if err := failureOf(answer.failure); err != nil {
 		return err
 	}
@@ -223,28 +199,28 @@ func (m *Managed) expect(dtype DataType, device Device, shape []int64) error {
 
 // opNames are the names of the functions, by their numbers in C.
 var opNames = [...]string{
-	C.dlp_00000000_OP_ALLOCATE: "managed_tensor_allocator",
-	C.dlp_00000000_OP_MANAGED:  "managed_tensor_from_py_object_no_sync",
-	C.dlp_00000000_OP_WRAP:     "managed_tensor_to_py_object_no_sync",
-	C.dlp_00000000_OP_BORROW:   "dltensor_from_py_object_no_sync",
-	C.dlp_00000000_OP_STREAM:   "current_work_stream",
+	opAllocate: "managed_tensor_allocator",
+	opManaged:  "managed_tensor_from_py_object_no_sync",
+	opWrap:     "managed_tensor_to_py_object_no_sync",
+	opBorrow:   "dltensor_from_py_object_no_sync",
+	opStream:   "current_work_stream",
 }
 
 // failureOf converts a failure from C to an error, or nil.
-func failureOf(f *C.dlp_00000000_failure) error {
+func failureOf(f *cFailure) error {
 	if f == nil {
 		return nil
 	}
-	defer C.dlp_00000000_forget(f)
-	call := &CallError{Op: opNames[f.op], Kind: C.GoString(f.kind), Message: C.GoString(f.message)}
+	defer freeFailure(f)
+	call := callErrorOf(f)
 	switch f.why {
-	case C.dlp_00000000_NO_MEMORY:
+	case failedMemory:
 		return failf(ErrNoMemory, "no memory to call %s", call.Op)
-	case C.dlp_00000000_VERSION:
+	case failedVersion:
 		return failf(ErrVersion, "a tensor that %s returned", call.Op)
-	case C.dlp_00000000_NOTHING:
+	case failedNothing:
 		call.Message = "it returned success without a result"
-	case C.dlp_00000000_REJECTED:
+	case failedRejected:
 		if call.Kind == "" && call.Message == "" {
 			call.Message = "it reported no reason"
 		}

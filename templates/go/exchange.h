@@ -1,5 +1,5 @@
 
-/* The calls of a foreign exchange table from exchange.go and view.go: one crossing per call. Not
+/* The calls of a foreign exchange table from cgo.go: one crossing per call. Not
  * part of the package's interface. */
 #ifndef dlp_00000000_EXCHANGE_H
 #define dlp_00000000_EXCHANGE_H
@@ -7,7 +7,7 @@
 #include "shared.h"
 
 enum {
-  dlp_00000000_VIEW_NDIM = 64, /* MaxNDim, with which view.go compares it */
+  dlp_00000000_VIEW_NDIM = 64, /* MaxNDim, with which cgo.go compares it */
   dlp_00000000_PASSED_NDIM = 8 /* more extents are passed in memory of Go */
 };
 

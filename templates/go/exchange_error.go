@@ -28,3 +28,29 @@ func (e *CallError) Error() string {
 
 // Unwrap returns [ErrCall].
 func (e *CallError) Unwrap() error { return ErrCall }
+
+// pythonExceptions are the exceptions of Python for the kinds of errors.
+var pythonExceptions = []struct {
+	kind error
+	name string
+}{
+	{ErrNoMemory, "MemoryError"}, {ErrArgument, "ValueError"}, {ErrIndex, "IndexError"},
+	{ErrVersion, "BufferError"}, {ErrShape, "BufferError"}, {ErrDataType, "BufferError"}, {ErrDevice, "BufferError"},
+	{ErrData, "BufferError"}, {ErrNotContiguous, "BufferError"}, {ErrReadOnly, "BufferError"},
+	{ErrReleased, "BufferError"}, {ErrTable, "BufferError"},
+}
+
+// PythonException returns the name of the Python exception that tables and package dlpackpy raise
+// for an error: that of a [*CallError], or the one for its kind, or RuntimeError.
+func PythonException(err error) string {
+	var call *CallError
+	if errors.As(err, &call) && call.Kind != "" {
+		return call.Kind
+	}
+	for _, row := range pythonExceptions {
+		if errors.Is(err, row.kind) {
+			return row.name
+		}
+	}
+	return "RuntimeError"
+}

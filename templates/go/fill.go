@@ -2,36 +2,18 @@
 
 package dlpack
 
-// #include "export.h"
-import "C"
-
 import (
 	"runtime/cgo"
 	"structs"
 	"unsafe"
 )
 
-// extra mirrors the additional data of few tensors.
+// extra mirrors the additional data of few tensors. cgo.go compares it with C.
 type extra struct {
 	_    structs.HostLayout
 	hook uintptr
 	dims [1]int64 // as many as requested
 }
-
-func _() {
-	var x [1]struct{}
-	_ = x[unsafe.Sizeof(extra{})-C.sizeof_struct_dlp_00000000_extra]
-	_ = x[unsafe.Offsetof(extra{}.dims)-unsafe.Offsetof(C.struct_dlp_00000000_extra{}.dims)]
-}
-
-// The deleters' addresses, as numbers for the mirrors.
-var (
-	deleter          = uintptr(unsafe.Pointer(C.dlp_00000000_release))
-	deleterLegacy    = uintptr(unsafe.Pointer(C.dlp_00000000_release_legacy))
-	deleterAll       = uintptr(unsafe.Pointer(C.dlp_00000000_release_all))
-	deleterAllLegacy = uintptr(unsafe.Pointer(C.dlp_00000000_release_all_legacy))
-	deleterFirst     = uintptr(unsafe.Pointer(C.dlp_00000000_release_first))
-)
 
 // deleters returns the deleters for the slot.
 func (s *slot) deleters() (versioned, legacy uintptr) {
@@ -48,7 +30,7 @@ func (s *slot) legacy() *DLManagedTensor {
 
 // newExtra allocates additional data of a slot; nil if memory is exhausted.
 func newExtra(hook cgo.Handle, ndim int) *extra {
-	more := (*extra)(unsafe.Pointer(C.dlp_00000000_new_extra(C.size_t(2 * ndim))))
+	more := allocateExtra(2 * ndim)
 	if more != nil {
 		more.hook = uintptr(hook)
 	}

@@ -1,23 +1,6 @@
-//go:build ignore && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
-
-/*
-#include "dlpack.h"
-
-// Addresses are numbers: cgo would check a pointer argument for Go memory
-// behind it, which costs more than the rest of the call.
-static inline void dlp_00000000_delete(uintptr_t address) {
-	DLManagedTensorVersioned *managed = (DLManagedTensorVersioned *)address;
-	if (managed->deleter) managed->deleter(managed);
-}
-
-static inline void dlp_00000000_delete_legacy(uintptr_t address) {
-	DLManagedTensor *managed = (DLManagedTensor *)address;
-	if (managed->deleter) managed->deleter(managed);
-}
-*/
-import "C"
 
 import (
 	"sync"
@@ -133,13 +116,9 @@ func (m *Managed) reject(p *DLManagedTensorVersioned) error {
 
 func errOwns() error { return failf(ErrArgument, "the Managed owns a tensor already") }
 
-func deleteNow(p *DLManagedTensorVersioned) {
-	C.dlp_00000000_delete(C.uintptr_t(uintptr(unsafe.Pointer(p))))
-}
+func deleteNow(p *DLManagedTensorVersioned) { deleteVersioned(uintptr(unsafe.Pointer(p))) }
 
-func deleteNowLegacy(p *DLManagedTensor) {
-	C.dlp_00000000_delete_legacy(C.uintptr_t(uintptr(unsafe.Pointer(p))))
-}
+func deleteNowLegacy(p *DLManagedTensor) { deleteLegacy(uintptr(unsafe.Pointer(p))) }
 
 func (m *Managed) owns() bool { return atomic.LoadUintptr(&m.address) != 0 }
 
@@ -178,9 +157,9 @@ func (m *Managed) Release() {
 	switch address := m.take(); {
 	case address == 0:
 	case m.legacy:
-		C.dlp_00000000_delete_legacy(C.uintptr_t(address))
+		deleteLegacy(address)
 	default:
-		C.dlp_00000000_delete(C.uintptr_t(address))
+		deleteVersioned(address)
 	}
 }
 

@@ -17,6 +17,10 @@
 /* More dimensions need a block of memory. */
 enum { dlp_00000000_SLOT_NDIM = 8 };
 
+/* Calls the deleters of tensors. If there are legacy tensors among them, the lowest bit of an
+ * address marks a DLManagedTensor. */
+dlp_00000000_LOCAL void dlp_00000000_delete_all(const uintptr_t* all, size_t count, int legacy);
+
 /* The deleters of tensors that were released: each call is counted and does nothing else. */
 dlp_00000000_LOCAL void dlp_00000000_trap(DLManagedTensorVersioned* self);
 dlp_00000000_LOCAL void dlp_00000000_trap_legacy(DLManagedTensor* self);

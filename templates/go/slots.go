@@ -1,9 +1,6 @@
-//go:build ignore && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
-
-// #include "export.h"
-import "C"
 
 import (
 	"math/bits"
@@ -15,16 +12,13 @@ import (
 )
 
 const (
-	slotNDim   = C.dlp_00000000_SLOT_NDIM
-	listCount  = C.dlp_00000000_LISTS
-	numberBits = C.dlp_00000000_NUMBER_BITS
 	numberMask = 1<<numberBits - 1
 
 	firstSlab = 64                                    // slots; each further slab doubles the total
 	slabCount = numberBits - (6 /* log2 firstSlab */) // so that every number fits
 )
 
-// slot mirrors the C struct for a consumer. It contains no Go pointer.
+// slot mirrors the C struct for a consumer. It contains no Go pointer. cgo.go compares the two.
 type slot struct {
 	_       structs.HostLayout
 	managed DLManagedTensorVersioned // or a DLManagedTensor in its place
@@ -40,20 +34,6 @@ type slot struct {
 
 // swept marks a free slot that pins nothing, like all slots below it on its list.
 const swept = 1
-
-// The slot has the same layout in C; other guards check the structs of dlpack.h.
-func _() {
-	var x [1]struct{}
-	_ = x[unsafe.Sizeof(slot{})-C.sizeof_struct_dlp_00000000_slot]
-	_ = x[unsafe.Offsetof(slot{}.next)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.next)]
-	_ = x[unsafe.Offsetof(slot{}.number)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.number)]
-	_ = x[unsafe.Offsetof(slot{}.list)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.list)]
-	_ = x[unsafe.Offsetof(slot{}.origin)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.origin)]
-	_ = x[unsafe.Offsetof(slot{}.pinned)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.pinned)]
-	_ = x[unsafe.Offsetof(slot{}.owner)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.owner)]
-	_ = x[unsafe.Offsetof(slot{}.extra)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.extra)]
-	_ = x[unsafe.Offsetof(slot{}.dims)-unsafe.Offsetof(C.struct_dlp_00000000_slot{}.dims)]
-}
 
 // slab is an array of slots with Go's half of each.
 type slab struct {
@@ -85,7 +65,7 @@ func init() {
 	none := new(slab)
 	for i := range exports.lists {
 		l := &exports.lists[i]
-		l.head = (*uint64)(unsafe.Pointer(C.dlp_00000000_list(C.int(i))))
+		l.head = headOf(i)
 		l.last.Store(none)
 	}
 }
@@ -163,7 +143,7 @@ func Drain() int {
 // DoubleReleases returns how often consumers have called the deleter of a tensor that was already
 // released. Each such call is a bug of the consumer. It is detected only if the tensor's slot was
 // not reused by another export.
-func DoubleReleases() uint64 { return uint64(C.dlp_00000000_trapped()) }
+func DoubleReleases() uint64 { return trapped() }
 
 // slabOf returns the index of the slab with a slot number: the first one has 1 to firstSlab.
 func slabOf(number uint32) int { return bits.Len32((number - 1) / firstSlab) }
@@ -218,14 +198,14 @@ func (l *list) grow() *slab {
 	if at == slabCount {
 		return nil
 	}
-	slots := C.dlp_00000000_new_slots((*C.uint64_t)(l.head), C.uint32_t(l.count+1), C.uint32_t(count))
+	slots := newSlots(l.head, l.count+1, count)
 	if slots == nil {
 		return nil
 	}
 	in := &slab{
 		list:  l,
 		first: l.count + 1,
-		slots: unsafe.Slice((*slot)(unsafe.Pointer(slots)), count),
+		slots: unsafe.Slice(slots, count),
 		pins:  make([]runtime.Pinner, count),
 	}
 	l.slabs[at].Store(in)

@@ -1,9 +1,6 @@
-//go:build ignore && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
-
-// #include "table.h"
-import "C"
 
 import (
 	"sync"
@@ -48,9 +45,6 @@ type Producer struct {
 	Offset int32
 }
 
-// maxProducers is the number of tables besides the default one.
-const maxProducers = C.dlp_00000000_TABLES
-
 // producers are the hooks of the tables, by their numbers in C, starting at 1.
 var producers struct {
 	mu   sync.Mutex
@@ -69,7 +63,7 @@ func NewExchangeAPI(p Producer) (*DLPackExchangeAPI, error) {
 		return nil, err
 	}
 	if p.plain(hooks) {
-		return (*DLPackExchangeAPI)(unsafe.Pointer(C.dlp_00000000_table_plain())), nil
+		return plainTable(), nil
 	}
 	producers.mu.Lock()
 	defer producers.mu.Unlock()
@@ -79,8 +73,7 @@ func NewExchangeAPI(p Producer) (*DLPackExchangeAPI, error) {
 	}
 	producers.made++
 	producers.all[producers.made].Store(&p)
-	return (*DLPackExchangeAPI)(unsafe.Pointer(C.dlp_00000000_table_new(C.int(producers.made), p.plan(hooks),
-		(*C.DLPackExchangeAPI)(unsafe.Pointer(&p.Functions))))), nil
+	return newTable(producers.made, hooks, &p), nil
 }
 
 // hooks returns a bit for each hook in Go, and rejects contradictory ones.
@@ -90,11 +83,11 @@ func (p *Producer) hooks() (bits uint32, err error) {
 		hook     bool
 		function uintptr
 	}{
-		{C.dlp_00000000_OP_ALLOCATE, p.Allocate != nil, p.Functions.ManagedTensorAllocator},
-		{C.dlp_00000000_OP_MANAGED, p.FromPyObject != nil, p.Functions.ManagedTensorFromPyObjectNoSync},
-		{C.dlp_00000000_OP_WRAP, p.ToPyObject != nil, p.Functions.ManagedTensorToPyObjectNoSync},
-		{C.dlp_00000000_OP_BORROW, p.Borrow != nil, p.Functions.DLTensorFromPyObjectNoSync},
-		{C.dlp_00000000_OP_STREAM, p.CurrentWorkStream != nil, p.Functions.CurrentWorkStream},
+		{opAllocate, p.Allocate != nil, p.Functions.ManagedTensorAllocator},
+		{opManaged, p.FromPyObject != nil, p.Functions.ManagedTensorFromPyObjectNoSync},
+		{opWrap, p.ToPyObject != nil, p.Functions.ManagedTensorToPyObjectNoSync},
+		{opBorrow, p.Borrow != nil, p.Functions.DLTensorFromPyObjectNoSync},
+		{opStream, p.CurrentWorkStream != nil, p.Functions.CurrentWorkStream},
 	} {
 		if slot.hook && slot.function != 0 {
 			return 0, failf(ErrArgument, "%s is set in Go and in C", opNames[slot.op])
@@ -115,14 +108,6 @@ func (p *Producer) plain(hooks uint32) bool {
 	return hooks == 0 && functions == DLPackExchangeAPI{} && p.Raise == nil && p.Offset == 0
 }
 
-func (p *Producer) plan(hooks uint32) C.struct_dlp_00000000_plan {
-	return C.struct_dlp_00000000_plan{
-		hooks:  C.uint32_t(hooks),
-		offset: C.int32_t(p.Offset),
-		raise:  C.uintptr_t(uintptr(p.Raise)),
-	}
-}
-
 // Object is an object of the default functions of a [Producer]'s table: the address of a
 // reference-counted tensor in C memory. Views and managed tensors are created in C, on any thread.
 // A view has no flags, so read-only and padded tensors can only be exported as managed tensors;
@@ -137,26 +122,21 @@ func NewObject(m *Managed) (Object, error) {
 	if err != nil {
 		return 0, err
 	}
-	object := C.dlp_00000000_object_new(loadPtr(&address), legacy, C.uint64_t(m.tensor.flags))
-	if object == nil {
-		C.dlp_00000000_delete_any(loadPtr(&address), legacy)
+	object := newObject(loadPtr(&address), legacy, m.tensor.flags)
+	if object == 0 {
+		deleteAny(loadPtr(&address), legacy)
 		return 0, failf(ErrNoMemory, "no memory for an object")
 	}
-	return Object(unsafe.Pointer(object)), nil
+	return object, nil
 }
 
 // Retain adds a reference.
-func (o Object) Retain() { C.dlp_00000000_object_retain(o.c()) }
+func (o Object) Retain() { retainObject(o.address()) }
 
 // Release removes a reference. The last one releases the tensor.
-func (o Object) Release() { C.dlp_00000000_object_release(o.c()) }
+func (o Object) Release() { releaseObject(o.address()) }
 
-func (o Object) c() *C.dlp_00000000_object {
+func (o Object) address() unsafe.Pointer {
 	address := uintptr(o)
-	return (*C.dlp_00000000_object)(loadPtr(&address))
+	return loadPtr(&address)
 }
-
-// ObjectRelease returns the address of a C function void release(void *object), which is equivalent
-// to [Object.Release]. It is for C code in other packages that should not enter Go, such as a
-// Python deallocator.
-func ObjectRelease() unsafe.Pointer { return unsafe.Pointer(C.dlp_00000000_object_release) }

@@ -1,9 +1,6 @@
-//go:build ignore && !(386 || arm || mips || mipsle || wasm)
+//go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 package dlpack
-
-// #include "exchange.h"
-import "C"
 
 import (
 	"fmt"
@@ -25,20 +22,6 @@ type View struct {
 	flags  Flags
 	tensor DLTensor // shape and strides are in dims
 	dims   [2 * MaxNDim]int64
-}
-
-// A View has the same layout in C, and as many dimensions.
-func _() {
-	var x [1]struct{}
-	type c = C.struct_dlp_00000000_view
-	_ = x[unsafe.Sizeof(View{})-unsafe.Sizeof(c{})]
-	_ = x[unsafe.Offsetof(View{}.object)-unsafe.Offsetof(c{}.object)]
-	_ = x[unsafe.Offsetof(View{}.owner)-unsafe.Offsetof(c{}.owner)]
-	_ = x[unsafe.Offsetof(View{}.stream)-unsafe.Offsetof(c{}.stream)]
-	_ = x[unsafe.Offsetof(View{}.flags)-unsafe.Offsetof(c{}.flags)]
-	_ = x[unsafe.Offsetof(View{}.tensor)-unsafe.Offsetof(c{}.tensor)]
-	_ = x[unsafe.Offsetof(View{}.dims)-unsafe.Offsetof(c{}.dims)]
-	_ = x[MaxNDim-C.dlp_00000000_VIEW_NDIM]
 }
 
 // Borrow fills a View of an object. The view is valid until control returns to the producer, for
@@ -79,7 +62,7 @@ func (a ExchangeAPI) BorrowAll(dst []View, objects ...uintptr) error {
 	if len(objects) == 0 {
 		return nil
 	}
-	f := C.dlp_00000000_borrow(a.callee(), (*C.uint64_t)(unsafe.Pointer(&dst[0])), C.size_t(len(objects)))
+	f := a.borrow(&dst[0], len(objects))
 	runtime.KeepAlive(dst)
 	if f != nil {
 		i := int(f.index)
@@ -116,7 +99,7 @@ func empty(views []View, err error) error {
 
 // releaseViews empties all views after a failure, and adds the index of the object to the error.
 func releaseViews(views []View, i, objects int, err error) error {
-	C.dlp_00000000_release_views((*C.uint64_t)(unsafe.Pointer(&views[0])), C.size_t(len(views)))
+	deleteOwned(&views[0], len(views))
 	for j := range views {
 		views[j].object = 0
 	}
@@ -158,6 +141,6 @@ func (v *View) Stream() Stream {
 func (v *View) Release() {
 	v.object = 0
 	if v.owner != 0 {
-		C.dlp_00000000_release_views((*C.uint64_t)(unsafe.Pointer(v)), 1)
+		deleteOwned(v, 1)
 	}
 }

@@ -5,9 +5,6 @@
 
 package dlpack
 
-// #include "export.h"
-import "C"
-
 import (
 	"math/bits"
 	"runtime/cgo"

@@ -18,3 +18,16 @@ void dlp_59225070_trap_legacy(DLManagedTensor* self) {
   (void)self;
   __atomic_fetch_add(&trapped, 1, __ATOMIC_RELAXED);
 }
+
+/* Aligned, because the loop takes a quarter longer at some addresses. */
+__attribute__((aligned(64))) void dlp_59225070_delete_all(const uintptr_t* all, size_t count, int legacy) {
+  for (size_t i = 0; i < count; i++) {
+    if (legacy && all[i] & 1) {
+      DLManagedTensor* old = (DLManagedTensor*)(all[i] - 1);
+      if (old->deleter) old->deleter(old);
+    } else {
+      DLManagedTensorVersioned* managed = (DLManagedTensorVersioned*)all[i];
+      if (managed->deleter) managed->deleter(managed);
+    }
+  }
+}

@@ -19,6 +19,10 @@
 /* More dimensions need a block of memory. */
 enum { dlp_59225070_SLOT_NDIM = 8 };
 
+/* Calls the deleters of tensors. If there are legacy tensors among them, the lowest bit of an
+ * address marks a DLManagedTensor. */
+dlp_59225070_LOCAL void dlp_59225070_delete_all(const uintptr_t* all, size_t count, int legacy);
+
 /* The deleters of tensors that were released: each call is counted and does nothing else. */
 dlp_59225070_LOCAL void dlp_59225070_trap(DLManagedTensorVersioned* self);
 dlp_59225070_LOCAL void dlp_59225070_trap_legacy(DLManagedTensor* self);

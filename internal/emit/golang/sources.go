@@ -2,12 +2,12 @@ package golang
 
 // runtime are the sources of the package itself.
 var runtime = []string{
-	"array.go", "at.go", "batch.go", "blocks.go", "borrow.go", "buffer.c", "buffer.go", "buffer.h", "data.go",
+	"array.go", "at.go", "batch.go", "blocks.go", "borrow.go", "buffer.c", "buffer.go", "buffer.h", "cgo.go", "data.go",
 	"debug_off.go", "debug_on.go", "doc.go", "errors.go", "exchange.c", "exchange.go",
 	"exchange.h", "exchange_error.go", "export.c", "export.go", "export.h", "export_packed.go",
-	"fill.go", "floats.go", "format.go", "hook.go", "import.go", "leaks.go", "names.go",
+	"fill.go", "floats.go", "format.go", "hooks.go", "import.go", "leaks.go", "names.go",
 	"object.c", "object.h", "packed.go", "plain.go", "pooled.go", "readonly.go", "runs.go", "shared.c",
-	"shared.h", "slots.go", "store.go", "store_check.go", "strided.go", "table.c", "table.go", "table.h", "table_hooks.go",
+	"shared.h", "slots.go", "store.go", "store_check.go", "strided.go", "table.c", "table.go", "table.h",
 	"tensor.go", "unpooled.go", "unsupported.go", "validate.go", "view.go",
 }
 

@@ -9,15 +9,34 @@ import "C"
 import (
 	"errors"
 	"fmt"
+	"log"
+	"runtime/cgo"
+	"runtime/debug"
 	"slices"
 	"unsafe"
 )
+
+// The C deleter calls it for a tensor with OnRelease. A panic must not unwind the C frames of its
+// callers, which could not handle it.
+//
+//export dlp_00000000_call_hook
+func dlp_00000000_call_hook(hook C.uintptr_t) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			log.Printf("dlpack: panic in OnRelease: %v\n%s", reason, debug.Stack())
+		}
+	}()
+	handle := cgo.Handle(hook)
+	call := handle.Value().(func())
+	handle.Delete()
+	call()
+}
 
 // C calls the functions below for the hooks of a table. A panic must not reach C: on a C thread it
 // would end the process, and otherwise it would unwind C frames.
 
 //export dlp_00000000_hook_allocate
-func dlp_00000000_hook_allocate(table C.int, prototype *C.DLTensor) (a C.struct_dlp_00000000_answer) {
+func dlp_00000000_hook_allocate(table C.int, prototype *C.DLTensor) (a cAnswer) {
 	defer recovered(&a)
 	t := (*DLTensor)(unsafe.Pointer(prototype))
 	if t == nil {
@@ -31,14 +50,14 @@ func dlp_00000000_hook_allocate(table C.int, prototype *C.DLTensor) (a C.struct_
 }
 
 //export dlp_00000000_hook_managed
-func dlp_00000000_hook_managed(table C.int, object C.uintptr_t) (a C.struct_dlp_00000000_answer) {
+func dlp_00000000_hook_managed(table C.int, object C.uintptr_t) (a cAnswer) {
 	defer recovered(&a)
 	made, err := hooksOf(table).FromPyObject(uintptr(object))
 	return answerOf(uintptr(unsafe.Pointer(made)), err)
 }
 
 //export dlp_00000000_hook_wrap
-func dlp_00000000_hook_wrap(table C.int, tensor *C.DLManagedTensorVersioned) (a C.struct_dlp_00000000_answer) {
+func dlp_00000000_hook_wrap(table C.int, tensor *C.DLManagedTensorVersioned) (a cAnswer) {
 	p := (*DLManagedTensorVersioned)(unsafe.Pointer(tensor))
 	m := new(Managed)
 	defer func() {
@@ -55,7 +74,7 @@ func dlp_00000000_hook_wrap(table C.int, tensor *C.DLManagedTensorVersioned) (a 
 }
 
 //export dlp_00000000_hook_borrow
-func dlp_00000000_hook_borrow(table C.int, object C.uintptr_t, out *C.DLTensor) (a C.struct_dlp_00000000_answer) {
+func dlp_00000000_hook_borrow(table C.int, object C.uintptr_t, out *C.DLTensor) (a cAnswer) {
 	defer recovered(&a)
 	tensor, err := hooksOf(table).Borrow(uintptr(object))
 	if err != nil {
@@ -66,13 +85,13 @@ func dlp_00000000_hook_borrow(table C.int, object C.uintptr_t, out *C.DLTensor) 
 }
 
 //export dlp_00000000_hook_stream
-func dlp_00000000_hook_stream(table C.int, device C.DLDevice) (a C.struct_dlp_00000000_answer) {
+func dlp_00000000_hook_stream(table C.int, device C.DLDevice) (a cAnswer) {
 	defer recovered(&a)
 	stream, err := hooksOf(table).CurrentWorkStream(*(*Device)(unsafe.Pointer(&device)))
 	if err != nil {
 		return rejection(err)
 	}
-	return C.struct_dlp_00000000_answer{value: C.uintptr_t(stream)}
+	return cAnswer{value: C.uintptr_t(stream)}
 }
 
 func hooksOf(table C.int) *Producer { return producers.all[table].Load() }
@@ -94,50 +113,24 @@ func (m *Managed) borrow(p *DLManagedTensorVersioned) error {
 }
 
 // answerOf returns the answer of a hook whose success requires a result.
-func answerOf(value uintptr, err error) C.struct_dlp_00000000_answer {
+func answerOf(value uintptr, err error) cAnswer {
 	switch {
 	case err != nil:
 		return rejection(err)
 	case value == 0:
 		return rejection(errors.New("the hook returned neither a result nor an error"))
 	}
-	return C.struct_dlp_00000000_answer{value: C.uintptr_t(value)}
+	return cAnswer{value: C.uintptr_t(value)}
 }
 
 // rejection copies an error to C memory, which C frees.
-func rejection(err error) C.struct_dlp_00000000_answer {
+func rejection(err error) cAnswer {
 	kind, message := PythonException(err), err.Error() // either may panic, and must not leave C memory behind
-	return C.struct_dlp_00000000_answer{failure: C.dlp_00000000_rejection(0, C.CString(kind), C.CString(message))}
+	return cAnswer{failure: C.dlp_00000000_rejection(0, C.CString(kind), C.CString(message))}
 }
 
-func recovered(a *C.struct_dlp_00000000_answer) {
+func recovered(a *cAnswer) {
 	if cause := recover(); cause != nil {
 		*a = rejection(fmt.Errorf("panic: %v", cause))
 	}
-}
-
-// pythonExceptions are the exceptions of Python for the kinds of errors.
-var pythonExceptions = []struct {
-	kind error
-	name string
-}{
-	{ErrNoMemory, "MemoryError"}, {ErrArgument, "ValueError"}, {ErrIndex, "IndexError"},
-	{ErrVersion, "BufferError"}, {ErrShape, "BufferError"}, {ErrDataType, "BufferError"}, {ErrDevice, "BufferError"},
-	{ErrData, "BufferError"}, {ErrNotContiguous, "BufferError"}, {ErrReadOnly, "BufferError"},
-	{ErrReleased, "BufferError"}, {ErrTable, "BufferError"},
-}
-
-// PythonException returns the name of the Python exception that tables and package dlpackpy raise
-// for an error: that of a [*CallError], or the one for its kind, or RuntimeError.
-func PythonException(err error) string {
-	var call *CallError
-	if errors.As(err, &call) && call.Kind != "" {
-		return call.Kind
-	}
-	for _, row := range pythonExceptions {
-		if errors.Is(err, row.kind) {
-			return row.name
-		}
-	}
-	return "RuntimeError"
 }
