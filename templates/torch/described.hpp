@@ -26,6 +26,7 @@
 
 #include "borrowed.hpp"
 
+#include <ATen/ops/empty.h>
 #include <c10/core/SymInt.h>
 
 #include <vector>

@@ -4,6 +4,12 @@
  * looked up. The headers of torch do not identify pre-releases: to build for one, define
  * DLPACKGEN_TORCH_VERSION as its version, such as "2.16.0.dev20261122".
  */
+// The headers of ATen then include only the operators that they call. This file includes no code
+// that could rely on others.
+#ifndef AT_PER_OPERATOR_HEADERS
+#define AT_PER_OPERATOR_HEADERS
+#endif
+
 #include "install.hpp"
 #include "object.hpp"
 #include "self_test.hpp"

@@ -7,22 +7,18 @@
 #ifndef DLPACKGEN_V0_0_PYTORCH_READ_HPP_
 #define DLPACKGEN_V0_0_PYTORCH_READ_HPP_
 
+#include "aten_dlpack.hpp"
 #include "device_type.hpp"
 #include "dtype.hpp"
 #include "errors.hpp"
 #include "strides.hpp"
 
 #include <ATen/Context.h>
-#include <ATen/DLConvertor.h>
 #include <ATen/core/Tensor.h>
 #include <dlpackgen/rules.h>
 #include <torch/csrc/api/include/torch/version.h>
 
 #include <cstdint>
-
-#if !defined(TORCH_VERSION_MAJOR) || TORCH_VERSION_MAJOR != 2 || TORCH_VERSION_MINOR < 9
-#error "dlpackgen_torch needs torch 2.9 or a newer 2.x: older ones have no at::toDLPackVersioned"
-#endif
 
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {

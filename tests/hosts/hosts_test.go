@@ -163,7 +163,8 @@ func compiles(t *testing.T, include string, all ...*hosts.Host) (string, error) 
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "compare.cpp"), []byte(program.String()), 0o600))
 	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-Wall", "-Werror",
-		"-Wno-invalid-offsetof", "-Wno-unused-function", "-fno-access-control", "-DUSE_CUDA", "-I../../gen/c",
+		"-Wno-invalid-offsetof", "-Wno-unused-function", "-fno-access-control", "-DUSE_CUDA",
+		"-DAT_PER_OPERATOR_HEADERS", "-I../../gen/c",
 		"-I../../templates/torchshim", "-I.", "-I"+dir, "-isystem", include, "-isystem",
 		testtool.RequireHeaders(t, testtool.RequirePython(t)),
 		filepath.Join(dir, "compare.cpp")).CombinedOutput()

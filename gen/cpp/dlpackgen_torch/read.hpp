@@ -9,8 +9,8 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_READ_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_READ_HPP_
 
-#ifndef DLPACKGEN_V1_3_PYTORCH_DEVICE_TYPE_HPP_
-#define DLPACKGEN_V1_3_PYTORCH_DEVICE_TYPE_HPP_
+#ifndef DLPACKGEN_V1_3_PYTORCH_ATEN_DLPACK_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_ATEN_DLPACK_HPP_
 
 #ifndef DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
@@ -46,6 +46,39 @@
 
 #endif  // DLPACKGEN_V1_3_PYTORCH_BASE_HPP_
 
+#include <ATen/core/Tensor.h>
+#include <ATen/dlpack.h>
+#include <torch/csrc/api/include/torch/version.h>
+
+/* Declares ATen's own exports. Their header also includes every operator of ATen, which takes
+ * several seconds to compile. The signatures below are those of released versions of PyTorch; for a
+ * newer one, the header itself is included. */
+
+#if !defined(TORCH_VERSION_MAJOR) || TORCH_VERSION_MAJOR != 2 || TORCH_VERSION_MINOR < 9
+#error "dlpackgen_torch needs torch 2.9 or a newer 2.x: older ones have no at::toDLPackVersioned"
+#elif TORCH_VERSION_MINOR > 15
+#include <ATen/DLConvertor.h>
+#else
+
+namespace at {
+
+TORCH_API DLManagedTensorVersioned* toDLPackVersioned(const Tensor& src);
+
+#if TORCH_VERSION_MINOR >= 14
+TORCH_API DLManagedTensorVersioned* toDLPackVersionedReadOnly(const Tensor& src);
+TORCH_API void toDLPackNonOwning(const Tensor& src, DLTensor* out, bool read_only);
+#elif TORCH_VERSION_MINOR >= 10
+TORCH_API void toDLPackNonOwning(const Tensor& src, DLTensor* out);
+#endif
+
+}  // namespace at
+
+#endif
+#endif
+
+#ifndef DLPACKGEN_V1_3_PYTORCH_DEVICE_TYPE_HPP_
+#define DLPACKGEN_V1_3_PYTORCH_DEVICE_TYPE_HPP_
+
 #include <ATen/Context.h>
 #include <c10/core/DeviceType.h>
 
@@ -80,16 +113,11 @@ DLPACKGEN_PYTORCH_SLOW DLDeviceType device_type_of(c10::DeviceType type) {
 #include "strides.hpp"
 
 #include <ATen/Context.h>
-#include <ATen/DLConvertor.h>
 #include <ATen/core/Tensor.h>
 #include <dlpackgen/rules.h>
 #include <torch/csrc/api/include/torch/version.h>
 
 #include <cstdint>
-
-#if !defined(TORCH_VERSION_MAJOR) || TORCH_VERSION_MAJOR != 2 || TORCH_VERSION_MINOR < 9
-#error "dlpackgen_torch needs torch 2.9 or a newer 2.x: older ones have no at::toDLPackVersioned"
-#endif
 
 namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {

@@ -24,7 +24,7 @@ type devicesView struct {
 // reader is the header that reads tensors, with the device types that the spec names.
 func reader(r *spec.Release) emit.Asset {
 	v := devicesView{Namespace: emit.Namespace(r), Guard: strings.ToUpper(emit.Namespace(r)), Devices: r.TorchKeys()}
-	made := header("read.hpp", "base.hpp")
+	made := header("read.hpp", "aten_dlpack.hpp", "base.hpp")
 	made.Parts = append(made.Parts, emit.Asset{From: "torch/device_type.hpp.tmpl", To: "device_type.hpp", View: v})
 	return made
 }
