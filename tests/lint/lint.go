@@ -10,7 +10,6 @@ import (
 	"go/token"
 	"io/fs"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 )
@@ -114,16 +113,19 @@ func Rules() []Rule {
 // The patterns are written so that they do not match themselves. Cargo's locks name the crate index
 // in the only form that Cargo reads.
 var (
-	machinePath = regexp.MustCompile(`(?:^|[\s"'=(` + "`" + `])/(?:work|farm|root|home|tmp)/`)
-	registry    = regexp.MustCompile(`--(?:extra-)?index-url|GOPROXY=[h]|npm_config_regis[t]ry|pypi\.(?:org|python)|pythonhosted\.|proxy\.golang\.|deb\.debian\.|registry\.npm|crates\.io(?:[^-]|$)`)
-	unfinished  = regexp.MustCompile(`\b(?:TO[D]O|FIX[M]E|XX[X]|HA[C]K)\b`)
+	machinePath = compile(`(?:^|[\s"'=(` + "`" + `])/(?:work|farm|root|home|tmp)/`)
+	registry    = compile(`--(?:extra-)?index-url|GOPROXY=[h]|npm_config_regis[t]ry|pypi\.(?:org|python)|pythonhosted\.|proxy\.golang\.|deb\.debian\.|registry\.npm|crates\.io(?:[^-]|$)`)
+	unfinished  = compile(`\b(?:TO[D]O|FIX[M]E|XX[X]|HA[C]K)\b`)
 )
 
 // lines returns a rule that no line may match an expression.
-func lines(banned *regexp.Regexp) func([]File) []string {
+func lines(banned pattern) func([]File) []string {
 	return func(tree []File) []string {
 		var found []string
 		for _, f := range tree {
+			if !banned.mayMatch(f.Data) {
+				continue
+			}
 			n := 0
 			for line := range bytes.Lines(f.Data) {
 				n++

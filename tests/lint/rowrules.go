@@ -258,23 +258,15 @@ var keywords = []string{"bool", "break", "char", "const", "false", "int", "long"
 
 // stands reports whether a text occurs exactly once in a source.
 func stands(f File, text string) bool {
-	if !bytes.Contains(f.Data, []byte(longestWord(text))) {
-		return false // far cheaper than a search that ignores line breaks
+	for word := range strings.FieldsFuncSeq(text, isNoPart) {
+		if !bytes.Contains(f.Data, []byte(word)) {
+			return false // far cheaper than a search that ignores line breaks
+		}
 	}
 	if slices.Contains([]string{".c", ".h", ".cpp", ".hpp"}, path.Ext(strings.TrimSuffix(f.Path, ".tmpl"))) {
 		return mutant.Count(string(f.Data), text) == 1
 	}
 	return strings.Count(string(f.Data), text) == 1
-}
-
-// longestWord returns the longest identifier or number of a text.
-func longestWord(text string) (longest string) {
-	for word := range strings.FieldsFuncSeq(text, isNoPart) {
-		if len(word) > len(longest) {
-			longest = word
-		}
-	}
-	return longest
 }
 
 // text returns the value of a constant.
