@@ -219,6 +219,9 @@ func TestOnlyNamesWhatExists(t *testing.T) {
 	}
 	_, found := decode(t, good, Choice{Only: []string{"something-else"}})
 	assert.Contains(t, found, "the targets are "+strings.Join(targets.Names(), ", "))
+	const described = "version: 1\ntargets: {c: {}, kernels: {}}\nkernels: {f: {args: {x: \"float32[n] inout\"}}}\n"
+	_, found = decode(t, described, Choice{Only: []string{"gp"}})
+	assert.Equal(t, 1, strings.Count(found, "error: "), "the dtypes of kernels are known: %s", found)
 }
 
 func TestAgeIsANumber(t *testing.T) {

@@ -271,10 +271,15 @@ func declared(r *spec.Release, name string) string {
 	return ""
 }
 
-// selectedReleases resolves each release of the selected targets once.
+// selectedReleases resolves each release of the selected targets once. If a choice selects none,
+// which is an error, it resolves those of all targets, so that nothing else seems to be wrong.
 func (d *decoder) selectedReleases(cfg *Config) []*spec.Release {
+	targets := cfg.Selected
+	if len(targets) == 0 {
+		targets = cfg.Others
+	}
 	var out []*spec.Release
-	for _, t := range cfg.Selected {
+	for _, t := range targets {
 		known := slices.ContainsFunc(out, func(r *spec.Release) bool { return r.Version == t.Release })
 		if r, err := d.spec.Release(t.Release); err == nil && !known {
 			out = append(out, r)

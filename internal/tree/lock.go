@@ -99,7 +99,7 @@ type record struct {
 func parse(mark, file string, data []byte) (record, error) {
 	p := &parser{mark: mark, file: file, out: record{changes: map[string]change{}}}
 	if len(data) > maxRecord {
-		return p.out, fail(KindInvalid, diag.Pos{File: file}, badLockHint, "the file is larger than %d MiB",
+		return p.out, fail(KindInvalid, diag.Pos{File: file}, p.hint(), "the file is larger than %d MiB",
 			maxRecord>>20)
 	}
 	head, rest, _ := strings.Cut(string(toLF(data)), "\n")
@@ -113,8 +113,18 @@ func parse(mark, file string, data []byte) (record, error) {
 	return p.out, nil
 }
 
-const badLockHint = "restore the file from version control; or delete it and run `dlpackgen generate`, with " +
-	"--force if that finds edited files"
+// The hints for a record that cannot be parsed. Only the lock is in version control.
+const (
+	badJournalHint = "delete it and run `dlpackgen generate`, with --force if that finds edited files"
+	badLockHint    = "restore the file from version control; or " + badJournalHint
+)
+
+func (p *parser) hint() string {
+	if p.mark == journalMark {
+		return badJournalHint
+	}
+	return badLockHint
+}
 
 type parser struct {
 	mark, file string
@@ -126,7 +136,7 @@ type parser struct {
 // header parses "MARK FORMAT VERSION DIGEST". No release wrote an older format.
 func (p *parser) header(line string) error {
 	pos := diag.Pos{File: p.file, Line: 1, Col: 1}
-	bad := fail(KindInvalid, pos, badLockHint, "expected \"%s %d\" and a tool's version and digest, found %q",
+	bad := fail(KindInvalid, pos, p.hint(), "expected \"%s %d\" and a tool's version and digest, found %q",
 		p.mark, lockFormat, clip(line))
 	fields := strings.Split(line, " ")
 	if len(fields) < 2 || fields[0] != p.mark {
@@ -160,7 +170,7 @@ func (p *parser) lines(text string) {
 		if bad != "" {
 			p.kind = cmp.Or(p.kind, kind)
 			p.findings = append(p.findings,
-				finding(p.kind, diag.Pos{File: p.file, Line: n, Col: 1}, badLockHint, "%s", bad))
+				finding(p.kind, diag.Pos{File: p.file, Line: n, Col: 1}, p.hint(), "%s", bad))
 			continue
 		}
 		p.out.changes[c.path] = c

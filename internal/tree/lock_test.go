@@ -1,6 +1,7 @@
 package tree
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -252,9 +253,18 @@ func TestBadJournal(t *testing.T) {
 			before := disked(t, dir)
 			_, err := Generate(req, false)
 			requireKind(t, err, c.kind)
+			assert.NotContains(t, hintOf(err), "version control", "which never has a journal")
 			assert.Equal(t, before, disked(t, dir))
 		})
 	}
+}
+
+func hintOf(err error) string {
+	var e *Error
+	if !errors.As(err, &e) {
+		return ""
+	}
+	return e.Findings[0].Hint
 }
 
 // Many invalid lines usually have one cause, so only the first few are reported.

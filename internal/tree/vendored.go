@@ -45,12 +45,12 @@ func (w world) verify(req Request) (*Report, error) {
 	})
 }
 
-// vendorAgain replaces the hint for an invalid lock, because nothing is generated here.
+// vendorAgain replaces the hint for an invalid lock or journal, because nothing is generated here.
 func vendorAgain(err error) error {
 	var e *Error
 	if errors.As(err, &e) {
 		for i := range e.Findings {
-			if e.Findings[i].Hint == badLockHint {
+			if h := e.Findings[i].Hint; h == badLockHint || h == badJournalHint {
 				e.Findings[i].Hint = "restore the file from version control, or vendor it again with its files"
 			}
 		}

@@ -219,6 +219,20 @@ func TestTheSearchForSizesEnds(t *testing.T) {
 	assert.Regexp(t, `^True True 50 .*\nTrue True no small sizes satisfy .* 0 \d+\nTrue True 50 .*\nTrue\n$`, string(out))
 }
 
+// The tolerance of a dtype whose name states its format is a little more than the last digit.
+func TestTolerances(t *testing.T) {
+	python := testtool.RequirePython(t)
+	if !testtool.Has(python, "pytest", "numpy") {
+		t.Skip("needs pytest and NumPy: make setup")
+	}
+	cmd := exec.Command(python, "-c", `from dlpackgen_contract import tolerance_of
+for dtype in "float64", "float32", "bfloat16", "float8_e4m3fn", "float8_e5m2fnuz", "float6_e2m3fn", "float4_e2m1fn":
+    print(tolerance_of(dtype))`)
+	cmd.Env = append(os.Environ(), "PYTHONPATH="+filepath.Join(golden.Root(t), "templates/kernels/python"),
+		"PYTHONDONTWRITEBYTECODE=1")
+	assert.Equal(t, []string{"1e-12", "1e-05", "0.04", "0.13", "0.26", "0.13", "0.52"}, testkit.Lines(t, cmd))
+}
+
 // made are the files with the module's sources.
 var made = map[string]string{"check.h": "c/dlpackgen/checker.h", "kernel_checks.h": "kernels/kernels.c",
 	"values.h": "python/_kernels.c", "dlpackgen_python.c": "python/dlpackgen_python.c", "author.c": "author.c"}

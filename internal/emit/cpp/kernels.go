@@ -158,7 +158,7 @@ func fillTensor(i int, p contract.Param, into, name string) []string {
 
 // fits writes the range check of a float whose dtype is narrower than its C type.
 func fits(i int, p contract.Param, name string) []string {
-	if p.Kind != contract.Number || p.Types[0].Name != "float16" && p.Types[0].Name != "bfloat16" {
+	if p.Kind != contract.Number || !contract.IsNarrowed(p.Types[0].Name) {
 		return nil
 	}
 	return []string{fmt.Sprintf("check_.real(sites_[%d], dtypes::%s, %s);", i, identifier(p.Types[0].Name), name)}

@@ -168,7 +168,7 @@ func (w *callWriter) scalar(i int, p contract.Param, into string) {
 		declared = "Maybe[" + typeName + "]"
 	}
 	value, there := w.resolve(i, p, w.declare(p, declared), typeName)
-	if p.Kind == contract.Number && (p.Types[0].Name == "float16" || p.Types[0].Name == "bfloat16") {
+	if p.Kind == contract.Number && contract.IsNarrowed(p.Types[0].Name) {
 		w.may("if err := fitsFloat(%s, %s, float64(%s))", w.site(i), dtypeOf(p.Types[0]), value)
 	}
 	w.params = append(w.params, fmt.Sprintf("%s a%d", ctype, i))

@@ -253,6 +253,10 @@ var CTypes = map[string]string{
 	"float16": "float", "bfloat16": "float", "float32": "float", "float64": "double",
 }
 
+// IsNarrowed reports whether a scalar of a dtype is passed as a wider float, so that its value may
+// not fit the dtype.
+func IsNarrowed(dtype string) bool { return CTypes[dtype] == "float" && dtype != "float32" }
+
 // layouts are the modifiers for layouts.
 var layouts = map[string]Layout{"strided": Strided, "inner": Inner, "any_order": AnyOrder, "column_major": ColumnMajor}
 

@@ -1,4 +1,4 @@
-"""Tests kernels against their descriptions, which the files test_NAME_contract.py hold.
+"""Tests kernels against their descriptions, which are in the files test_NAME_contract.py.
 
 Each test starts from a valid call: sizes that satisfy the conditions, and random data. `rejected`
 lists the requirements of a description. A test violates one of them, and expects the exact
@@ -10,6 +10,7 @@ returns the results, and writes to the written arguments.
 import functools
 import importlib
 import os
+import re
 import warnings
 
 import numpy as np
@@ -37,8 +38,7 @@ __all__ = [
     "LIBRARIES", "Condition", "Kernel", "Scalar", "Tensor", "accepted", "check_accepted", "check_gradients",
     "check_rejected", "check_values", "rejected",
 ]  # fmt: skip
-TOLERANCE = {"float64": 1e-12, "complex128": 1e-12, "float16": 4e-3, "bfloat16": 4e-2, "float8_e4m3fn": 0.13,
-             "float8_e5m2": 0.26}  # fmt: skip
+TOLERANCE = {"float64": 1e-12, "complex128": 1e-12, "float16": 4e-3, "bfloat16": 4e-2}
 
 
 # Accepted calls.
@@ -159,13 +159,19 @@ def compared_as(call, p):
     )
 
 
+def tolerance_of(dtype):
+    """A little more than the last digit of a format that the name states, such as float8_e4m3fn."""
+    digits = re.search(r"_e\d+m(\d+)", dtype)
+    return 1.04 * 2.0 ** -int(digits[1]) if digits else TOLERANCE.get(dtype, 1e-5)
+
+
 def compare(call, p, got, want):
     dtype = compared_as(call, p)
     if dtype.startswith(("int", "uint", "bool")):
         np.testing.assert_array_equal(np.asarray(got), want, err_msg=f"{p.name} differs from the reference")
         return
     wide = np.complex128 if dtype.startswith("complex") else np.float64
-    off = call.kernel.tolerance.get(dtype, TOLERANCE.get(dtype, 1e-5))
+    off = call.kernel.tolerance.get(dtype, tolerance_of(dtype))
     got, want = np.asarray(got).astype(wide), np.asarray(want).astype(wide)
     message = f"{p.name} differs from the reference, in {dtype}"
     np.testing.assert_allclose(got, want, rtol=off, atol=off, err_msg=message)
