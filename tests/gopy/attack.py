@@ -292,7 +292,7 @@ def test_what_is_told():
         assert ran
         return text
 
-    changed = "probe() argument 2: its memory, shape or type changed while the arguments were read"
+    changed = "probe(): argument 2: its memory, shape or type changed while the arguments were read"
     for deed in shrinks, reshapes, retypes:
         equal(told("__index__", deed, "t0 i1"), changed)
     assert "NULL" in told("__index__", shrinks, "i1 t0")

@@ -88,6 +88,8 @@ var mutants = map[string]mutant{
 		"err == nil && ran && false", "attack.py test_what_is_told"},
 	"arguments are not checked again after an error": {"tensors.go", "if err != nil && c.c.borrowed != 0 {", "if false {",
 		"attack.py test_a_function_that_passes_over_errors"},
+	"teens have the ordinals of other numbers": {"call.go", " && number/10%10 != 1", "",
+		"plain.py test_the_place_of_an_argument"},
 	"changed arguments are not reported after the function": {"call.go", "\tif c.c.changed != 0 {\n\t\terr =",
 		"\tif false {\n\t\terr =", "attack.py test_a_function_that_passes_over_errors"},
 	"Paddle's table reads sparse tensors": {"import.c", "? query(object, constant.is_dense)", "? 1",

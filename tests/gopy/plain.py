@@ -29,11 +29,11 @@ def test_values_go_through():
 
 
 def test_values_that_do_not():
-    with raises(TypeError, "echo() argument 1"):
+    with raises(TypeError, "echo(): argument 1"):
         gopy.echo("x", "int")
-    with raises(OverflowError, "echo() argument 1"):
+    with raises(OverflowError, "echo(): argument 1"):
         gopy.echo(2**63, "int")
-    with raises(TypeError, "echo() argument 1"):
+    with raises(TypeError, "echo(): argument 1"):
         gopy.echo(1, "text")
     with raises(TypeError, "argument 1"):
         gopy.echo([], "float")
@@ -74,8 +74,15 @@ def test_the_number_of_arguments():
     ]:
         with raises(TypeError, text):
             function(*given)
-    with raises(TypeError, "add() argument 'b' (pos 2): it is not a tensor"):
+    with raises(TypeError, "add(): argument 'b' (2nd): it is not a tensor"):
         gopy.add(gopy.counting(1, 1, 0), 1, 2)
+
+
+def test_the_place_of_an_argument():
+    for place in "1st", "2nd", "3rd", "4th", "10th", "11th", "12th", "13th", "20th", "21st", "22nd", "23rd", "24th":
+        number = int(place[:-2])
+        with raises(TypeError, f"count(): argument 'n{number}' ({place}): "):
+            gopy.count(*[0] * (number - 1), "x")
 
 
 def test_as_many_arguments_as_there_may_be():
@@ -191,16 +198,16 @@ def test_read_only_goes_all_ways():
         equal(gopy.describe_owned(x)[5], True)
         equal(gopy.sum(x), 15.0)
         equal(gopy.describe(gopy.forward(x))[5], True)
-        with raises(BufferError, "fill() argument 1", "read-only"):
+        with raises(BufferError, "fill(): argument 1", "read-only"):
             gopy.fill(x, 1)
     with raises(BufferError, "read-only"):
         gopy.sum(Old(t))
 
 
 def test_what_is_no_tensor():
-    with raises(TypeError, "sum() argument 1", "no __dlpack__"):
+    with raises(TypeError, "sum(): argument 1", "no __dlpack__"):
         gopy.sum(1)
-    with raises(BufferError, 'sum() argument 1: __dlpack__() did not return an unconsumed "dltensor" capsule'):
+    with raises(BufferError, 'sum(): argument 1: __dlpack__() did not return an unconsumed "dltensor" capsule'):
         gopy.sum(Gives(1))
     capsule = gopy.counting(1, 1, 0).__dlpack__(max_version=(1, 0))
     equal(gopy.sum(Gives(capsule)), 0.0)
@@ -214,7 +221,7 @@ def test_what_a_producer_raises():
     try:
         gopy.sum(Gives(KeyError("it")))
     except KeyError as e:
-        equal((str(e), type(e.__cause__)), ("\"sum() argument 1: 'it'\"", KeyError))
+        equal((str(e), type(e.__cause__)), ("\"sum(): argument 1: 'it'\"", KeyError))
         assert e.__cause__.__traceback__
     else:
         raise AssertionError("no error")

@@ -17,7 +17,7 @@ def test_go_sees_an_array_in_place():
     equal(gopy.describe(x), want)
     equal(gopy.describe_owned(x), want)
     equal(gopy.sum(x), 15.0)
-    with raises(BufferError, "fill() argument 1", "read-only"):
+    with raises(BufferError, "fill(): argument 1", "read-only"):
         gopy.fill(x, 1)
     gopy.overwrite(x, 2)  # reports it by name
     equal(gopy.sum(x), 12.0)

@@ -25,7 +25,7 @@ def test_strides_scalars_and_nothing():
     equal(gopy.describe(torch.ones(1).expand(4))[3], (0,))
     equal(gopy.sum(torch.tensor(3.5)), 3.5)
     equal(gopy.sum(torch.zeros(0, 3)), 0.0)
-    with raises(BufferError, "fill() argument 1", "not C-contiguous"):
+    with raises(BufferError, "fill(): argument 1", "not C-contiguous"):
         gopy.fill(torch.zeros(4, 4).T, 1)
 
 
@@ -49,7 +49,7 @@ def test_gradients():
     equal(gopy.describe(x)[5], True)
     equal(gopy.describe_owned(x)[5], True)
     equal(gopy.sum(x), 3.0)
-    with raises(BufferError, "fill() argument 1", "read-only"):
+    with raises(BufferError, "fill(): argument 1", "read-only"):
         gopy.fill(x, 1)
     gopy.fill(x.detach(), 2)
     equal(x.tolist(), [2, 2, 2])
@@ -57,7 +57,7 @@ def test_gradients():
 
 def test_values_that_are_not_in_memory():
     z = torch.tensor([1 + 2j, 3 + 4j])
-    with raises(BufferError, "describe() argument 1", "resolve_conj"):
+    with raises(BufferError, "describe(): argument 1", "resolve_conj"):
         gopy.describe(z.conj())
     with raises(BufferError, "resolve_conj"):
         gopy.describe_owned(z.conj())
@@ -92,7 +92,7 @@ def test_tensors_that_torch_does_not_export():
         torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]),
         jagged,
     ]:
-        with raises(Exception, "describe() argument 1"):
+        with raises(Exception, "describe(): argument 1"):
             gopy.describe(x)
 
     def inside(x):

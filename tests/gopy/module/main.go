@@ -45,6 +45,7 @@ var module = dlpackpy.Module{
 			Call: probe},
 		{Name: "tell", Params: []string{"text='nothing'"}, Doc: "On stdout, also when Python's own is gone.",
 			Call: report},
+		{Name: "count", Params: numbered(24), Doc: "of integers", Call: count},
 		{Name: "stale", Doc: "stale(x): uses the Call of a function that has returned", Call: stale},
 	},
 }
@@ -56,6 +57,23 @@ func main() {
 	if module.Init() == nil {
 		fmt.Println("no module")
 	}
+}
+
+// numbered returns the names of optional parameters: n1, n2 and so on.
+func numbered(count int) (all []string) {
+	for i := range count {
+		all = append(all, fmt.Sprintf("n%d=0", i+1))
+	}
+	return all
+}
+
+func count(call *dlpackpy.Call) (any, error) {
+	for i := range call.Len() {
+		if _, err := call.Int(i); err != nil {
+			return nil, err
+		}
+	}
+	return call.Len(), nil
 }
 
 func describe(call *dlpackpy.Call) (any, error) {

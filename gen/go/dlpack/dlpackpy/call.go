@@ -123,13 +123,22 @@ func (c *Call) checked(i int, failed bool) error {
 	return c.about(i, c.fetch())
 }
 
-// about adds the name of the argument to an error.
+// about adds the function and the argument to an error.
 func (c *Call) about(i int, err error) error {
 	if i < len(c.function.Params) {
 		name, _, _ := strings.Cut(c.function.Params[i], "=")
-		return fmt.Errorf("%s() argument '%s' (pos %d): %w", c.function.Name, name, i+1, err)
+		return fmt.Errorf("%s(): argument '%s' (%s): %w", c.function.Name, name, ordinal(i+1), err)
 	}
-	return fmt.Errorf("%s() argument %d: %w", c.function.Name, i+1, err)
+	return fmt.Errorf("%s(): argument %d: %w", c.function.Name, i+1, err)
+}
+
+// ordinal returns "2nd" for 2.
+func ordinal(number int) string {
+	ending := "th"
+	if last := number % 10; last < 4 && number/10%10 != 1 {
+		ending = []string{"th", "st", "nd", "rd"}[last]
+	}
+	return fmt.Sprint(number, ending)
 }
 
 //export dlp_59225070_py_run
