@@ -88,10 +88,16 @@ func (f *Func) Object() (*Func, error) {
 	return wrapFunc(f.name, &reply)
 }
 
+// GlobalFlags are the options of [SetGlobal].
+type GlobalFlags uint32
+
+// Replace replaces the function of a name that is in use.
+const Replace GlobalFlags = 1
+
 // SetGlobal registers a function object under a name, permanently and for the whole process.
-// Errors: [ErrRuntime], [ErrArgument] for a function that is not an object, and [*Error] if the
-// name is in use and replace is false.
-func SetGlobal(name string, f *Func, replace bool) error {
+// Errors: [ErrRuntime], [ErrArgument] for a function that is not an object and for unknown flags,
+// and [*Error] if the name is in use, without [Replace].
+func SetGlobal(name string, f *Func, flags GlobalFlags) error {
 	if err := requireRuntime(); err != nil {
 		return err
 	}
@@ -99,12 +105,11 @@ func SetGlobal(name string, f *Func, replace bool) error {
 	if v.index == noFunc {
 		return failf(ErrArgument, "%s", reasons[v.index])
 	}
-	again := C.int(0)
-	if replace {
-		again = 1
+	if flags&^Replace != 0 {
+		return failf(ErrArgument, "unknown flags %#x", uint32(flags&^Replace))
 	}
 	reply := C.dlp_00000000_register((*C.char)(unsafe.Pointer(unsafe.StringData(name))), C.size_t(len(name)),
-		C.uintptr_t(v.bits), again)
+		C.uintptr_t(v.bits), C.int(flags&Replace))
 	runtime.KeepAlive(f)
 	_, err := finish(reply)
 	return err

@@ -113,7 +113,7 @@ func TestPlain(t *testing.T) {
 	raised(t, err, "RuntimeError", "the function failed; its message needs libtvm_ffi: call LoadRuntime first")
 	for _, err := range []error{second(tvmffi.Global("ffi.Array")), second(tvmffi.NewFunc(echo)),
 		second(tvmffi.NewTensor(managed(t))), second(tvmffi.LoadModule("x")), second(tvmffi.Array()),
-		second(scale.Object()), tvmffi.SetGlobal("x", scale, false), tvmffi.SetAllocator(nil)} {
+		second(scale.Object()), tvmffi.SetGlobal("x", scale, 0), tvmffi.SetAllocator(nil)} {
 		rejected(t, err, tvmffi.ErrRuntime, "call LoadRuntime first")
 	}
 	rejected(t, tvmffi.LoadRuntime(os.Getenv("PLAIN")), tvmffi.ErrOpen, "it is not libtvm_ffi")
@@ -575,23 +575,24 @@ func TestGlobals(t *testing.T) {
 	_, err := tvmffi.Global("tried.nothing")
 	rejected(t, err, tvmffi.ErrNotFound, `no global function "tried.nothing"`)
 	scale := function(t, "scale")
-	rejected(t, tvmffi.SetGlobal("tried.scale", scale, false), tvmffi.ErrArgument, "pass the result of its Object")
+	rejected(t, tvmffi.SetGlobal("tried.scale", scale, 0), tvmffi.ErrArgument, "pass the result of its Object")
 	object, err := scale.Object()
 	must(t, object, err)
 	defer object.Release()
-	must(t, 0, tvmffi.SetGlobal("tried.scale", object, false))
-	err = tvmffi.SetGlobal("tried.scale", object, false)
+	must(t, 0, tvmffi.SetGlobal("tried.scale", object, 0))
+	err = tvmffi.SetGlobal("tried.scale", object, 0)
 	var e *tvmffi.Error
 	if !errors.As(err, &e) || !strings.Contains(e.Message, "tried.scale") {
 		t.Fatal(err)
 	}
-	must(t, 0, tvmffi.SetGlobal("tried.scale", object, true))
+	rejected(t, tvmffi.SetGlobal("tried.scale", object, 7), tvmffi.ErrArgument, "unknown flags 0x6")
+	must(t, 0, tvmffi.SetGlobal("tried.scale", object, tvmffi.Replace))
 	x := []float32{1, 2}
 	must(t, 0, second(global(t, "tried.scale").Call(tvmffi.Tensor(tensor(t, x, 2, 1)), tvmffi.Int(5))))
 	same(t, x[1], 10)
 	gone, err := tvmffi.NewFunc(echo)
 	must(t, gone, err)
-	must(t, 0, tvmffi.SetGlobal("tried.scale", gone, true)) // before its library is closed
+	must(t, 0, tvmffi.SetGlobal("tried.scale", gone, tvmffi.Replace)) // before its library is closed
 	gone.Release()
 	_, err = global(t, "testing.test_raise_error").Call(tvmffi.String("KeyError"), tvmffi.String("the text"))
 	raised(t, err, "KeyError", "the text")
@@ -758,7 +759,7 @@ func TestTVM(t *testing.T) {
 	})
 	must(t, ours, err)
 	defer ours.Release()
-	must(t, 0, tvmffi.SetGlobal("tried.go", ours, true))
+	must(t, 0, tvmffi.SetGlobal("tried.go", ours, tvmffi.Replace))
 	program, err := tvmffi.LoadModule(folder + "/program.so")
 	must(t, program, err)
 	_, err = tvmffi.ModuleFunc(program, "nothing")
