@@ -998,11 +998,11 @@ static inline dlpackgen_error_code dlpackgen_check_tensor_(const DLTensor* tenso
 
 /* Casts without warnings in C and C++. */
 #ifdef __cplusplus
-#define DLPACKGEN_UTIL_CAST(type, value) static_cast<type>(value)
-#define DLPACKGEN_UTIL_TABLE(header) reinterpret_cast<const DLPackExchangeAPI*>(header)
+#define DLPACKGEN_TENSOR_CAST(type, value) static_cast<type>(value)
+#define DLPACKGEN_TENSOR_TABLE(header) reinterpret_cast<const DLPackExchangeAPI*>(header)
 #else
-#define DLPACKGEN_UTIL_CAST(type, value) ((type)(value))
-#define DLPACKGEN_UTIL_TABLE(header) ((const DLPackExchangeAPI*)(const void*)(header))
+#define DLPACKGEN_TENSOR_CAST(type, value) ((type)(value))
+#define DLPACKGEN_TENSOR_TABLE(header) ((const DLPackExchangeAPI*)(const void*)(header))
 #endif
 
 /* dlpackgen_validate(), with the details of an error. */
@@ -1011,7 +1011,7 @@ static inline dlpackgen_error_code dlpackgen_validate_(const DLTensor* tensor, u
   dlpackgen_limits_ limits = {DLPACKGEN_MAX_NDIM, 0, 0, 0, 0};
   int32_t device_type = 0;
   if (!tensor) return DLPACKGEN_ERROR_NULL;
-  device_type = DLPACKGEN_UTIL_CAST(int32_t, tensor->device.device_type);
+  device_type = DLPACKGEN_TENSOR_CAST(int32_t, tensor->device.device_type);
   limits.null_strides = (options & DLPACKGEN_ACCEPT_NULL_STRIDES) != 0;
   limits.known_code = dlpackgen_type_code_name(tensor->dtype.code) || (options & DLPACKGEN_ACCEPT_UNKNOWN_CODE) != 0;
   limits.known_device = dlpackgen_device_type_name(device_type) || (options & DLPACKGEN_ACCEPT_UNKNOWN_DEVICE) != 0;
@@ -1065,7 +1065,7 @@ static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExcha
   if (!newest) return DLPACKGEN_ERROR_NULL;
   for (visited = 0; header && visited < DLPACKGEN_MAX_EXCHANGE_APIS; ++visited) {
     if (header->version.major == DLPACK_MAJOR_VERSION) {
-      const DLPackExchangeAPI* found = DLPACKGEN_UTIL_TABLE(header);
+      const DLPackExchangeAPI* found = DLPACKGEN_TENSOR_TABLE(header);
       if (!found->managed_tensor_allocator || !found->managed_tensor_from_py_object_no_sync ||
           !found->managed_tensor_to_py_object_no_sync || !found->current_work_stream)
         return DLPACKGEN_ERROR_EXCHANGE_SLOT;
@@ -1077,8 +1077,8 @@ static inline dlpackgen_error_code dlpackgen_find_exchange_api(const DLPackExcha
   return DLPACKGEN_ERROR_NO_EXCHANGE_API;
 }
 
-#undef DLPACKGEN_UTIL_CAST
-#undef DLPACKGEN_UTIL_TABLE
+#undef DLPACKGEN_TENSOR_CAST
+#undef DLPACKGEN_TENSOR_TABLE
 
 /* Computes sizes of tensors, by the common rules of all languages, with errors of a backend. */
 

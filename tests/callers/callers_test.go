@@ -88,8 +88,8 @@ func called(t *testing.T, order string) (string, error) {
 	return string(out), err
 }
 
-// need skips the test if a host is not installed.
-func need(t *testing.T) {
+// requireHosts skips the test if a host is not installed.
+func requireHosts(t *testing.T) {
 	t.Helper()
 	if testing.Short() {
 		t.Skip("imports every framework, and -short was given")
@@ -149,7 +149,7 @@ func inOrder(t *testing.T, order string) {
 // All hosts call the same functions of one library in one process, in every order, with the same
 // values and the same error messages.
 func TestEveryHostCallsOneLibrary(t *testing.T) {
-	need(t)
+	requireHosts(t)
 	for i, order := range orders {
 		if i == 0 || tier.IsNightly() {
 			inOrder(t, order)
@@ -172,7 +172,7 @@ func permute(hosts []string, visit func([]string)) {
 // at different positions.
 func TestEveryOrderOfFrameworks(t *testing.T) {
 	tier.OnlyNightly(t)
-	need(t)
+	requireHosts(t)
 	turn := 0
 	permute([]string{"torch", "jax", "tvmffi", "onnxruntime", "paddle"}, func(order []string) {
 		order = slices.Insert(order, turn%6, "python")
@@ -186,7 +186,7 @@ func TestEveryOrderOfFrameworks(t *testing.T) {
 // The calling program detects wrong values and different messages.
 func TestMistakesAreSeen(t *testing.T) {
 	tier.OnlyNightly(t)
-	need(t)
+	requireHosts(t)
 	for old, fresh := range map[string]string{
 		"want_softmax():\n    e": "want_softmax():\n    return X\n    e", "expected n = 8": "expected n = 9",
 	} {

@@ -56,7 +56,7 @@ func describedIn(t *testing.T, config string) (dir, macro string) {
 
 // Every host passes the defaults of the description, to the last bit.
 func TestDefaults(t *testing.T) {
-	need(t)
+	requireHosts(t)
 	for _, tt := range defaults {
 		dir, macro := describedIn(t, tt.config)
 		var args []string

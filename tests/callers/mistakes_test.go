@@ -189,7 +189,7 @@ func (c comparison) run(t *testing.T) (string, error) {
 
 // A mistake has the same message through every host, except in cells of the table with a reason.
 func TestEveryMistakeThroughEveryHost(t *testing.T) {
-	need(t)
+	requireHosts(t)
 	out, err := comparison{table: table, env: []string{"TVM_FFI_CPP=" + inTVMFFI(t), "INGO=" + kernelsInGo(t)}}.run(t)
 	require.NoError(t, err, out)
 	assert.Contains(t, out, " mistakes through 15 hosts")
@@ -199,7 +199,7 @@ func TestEveryMistakeThroughEveryHost(t *testing.T) {
 // the same operators, so each has a process.
 func TestEveryMistakeThroughCompiledOperators(t *testing.T) {
 	tier.OnlyNightly(t)
-	need(t)
+	requireHosts(t)
 	out, err := comparison{table: table, hosts: "compiled torch", env: []string{"COMPILED_TORCH=" + inTorch(t)}}.run(t)
 	require.NoError(t, err, out)
 	assert.Contains(t, out, " mistakes through 1 hosts")
@@ -247,7 +247,7 @@ func TestValuesAreCompared(t *testing.T) {
 
 // The table's citations of the hosts are checked: lines of headers, and words in libraries.
 func TestCitationsAreRead(t *testing.T) {
-	need(t)
+	requireHosts(t)
 	for _, change := range [][3]string{
 		{"function_schema.h:138", "function_schema.h:137", "torch types:"},
 		{"'Cannot export readonly array'", "'Cannot import readonly array'", "numpy read-only:"},

@@ -107,7 +107,7 @@ func mistaught(t *testing.T, dir string, m mutant.Mutant) string {
 // Copies of a library, threads, forks and unloading do not affect calls of any host, and each
 // mistake that would change this is detected. The scripts share one import of all hosts.
 func TestPackagesInOneProcess(t *testing.T) {
-	need(t)
+	requireHosts(t)
 	names, _ := inC()
 	dir := packages(t)
 	args := []string{"-W", "ignore", "../mutants.py", testkit.Frameworks}
@@ -148,7 +148,7 @@ func TestPackagesInOneProcess(t *testing.T) {
 // Threads, children of fork and unloading under AddressSanitizer and UBSan.
 func TestPackagesUnderSanitizers(t *testing.T) {
 	tier.OnlyNightly(t)
-	need(t)
+	requireHosts(t)
 	dir := packages(t, slices.Concat(testkit.Sanitized, []string{"-g1", "-Wno-error"})...)
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	preloaded, err := exec.Command("sh", "-c", "echo $("+gcc+" -print-file-name=libasan.so) $("+gcc+
