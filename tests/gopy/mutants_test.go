@@ -136,7 +136,10 @@ func (m mutant) source(t *testing.T) (path string, change mutation.Mutant) {
 	path = filepath.Join(folder(t), m.file)
 	text, err := os.ReadFile(path)
 	require.NoError(t, err)
-	old := strings.ReplaceAll(m.old, "%s", prefix.FindStringSubmatch(string(text))[1])
+	old := m.old
+	if strings.Contains(old, "%s") {
+		old = strings.ReplaceAll(old, "%s", prefix.FindStringSubmatch(string(text))[1])
+	}
 	return path, mutation.Mutant{File: filepath.Base(m.file), Old: old, New: m.replacement}
 }
 
