@@ -19,11 +19,12 @@ import (
 func TestGoalLines(t *testing.T) {
 	const limit = " limit 40MiB "
 	tests := map[string]goal{
-		"measured 0.231 limit 0.25 met":                                       {measured: 0.2314, limit: 0.25},
-		"measured 40MiB" + limit + "met":                                      {measured: 40, limit: 40, unit: "MiB"},
-		"measured 41.5MiB" + limit + "missed":                                 {measured: 41.5, limit: 40, unit: "MiB"},
-		"measured +Inf limit 13 missed":                                       {measured: math.Inf(1), limit: 13},
-		"not measured: needs x: apt-get install":                              {measured: math.NaN(), limit: 1, needs: "x: apt-get install\nlog"},
+		"measured 0.231 limit 0.25 met":       {measured: 0.2314, limit: 0.25},
+		"measured 40MiB" + limit + "met":      {measured: 40, limit: 40, unit: "MiB"},
+		"measured 41.5MiB" + limit + "missed": {measured: 41.5, limit: 40, unit: "MiB"},
+		"measured +Inf limit 13 missed":       {measured: math.Inf(1), limit: 13},
+		"not measured: needs x: apt-get install": {measured: math.NaN(), limit: 1,
+			needs: "x: apt-get install\nlog"},
 		"not measured: needs times of both sides; see what the suite printed": {measured: math.NaN()},
 	}
 	for want, g := range tests {

@@ -144,7 +144,8 @@ func (b *callsBench) everyHost() (int64, error) {
 	}
 	small := []string{"-Os", "-s", "-mtls-dialect=gnu2"}
 	torch := filepath.Join(b.dir, "every", "torchshim", "kernels_torch.c")
-	if err := b.compileFrom("every", "kernels_torch.o", torch, slices.Concat(small, []string{"-fexceptions", "-c"})); err != nil {
+	if err := b.compileFrom("every", "kernels_torch.o", torch,
+		slices.Concat(small, []string{"-fexceptions", "-c"})); err != nil {
 		return 0, err
 	}
 	small = append(small, "-fno-asynchronous-unwind-tables", "-Wl,-z,noseparate-code", filepath.Join(b.dir,
@@ -222,7 +223,8 @@ func (b *callsBench) besideTorch() error {
 		return err
 	}
 	folder := filepath.Join(b.dir, "compiled")
-	compiled := slices.Concat(headers, []string{"-I" + folder + "/c", "-I" + folder + "/cpp", "-I" + folder + "/kernels",
+	compiled := slices.Concat(headers, []string{"-I" + folder + "/c", "-I" + folder + "/cpp",
+		"-I" + folder + "/kernels",
 		folder + "/cpp/dlpackgen_torch/described_kernels.cpp", b.dir + "/author.o", b.dir + "/kernels.o"}, libraries)
 	return b.compile("g++", "compiled.so", append(compiled, "-ltorch_python"))
 }

@@ -71,7 +71,8 @@ func describedGoals(took calls, goCalls []pair.Result) (goals []goal) {
 		goals = append(goals, took.goal(g.name, g.group, "described", "tvm-ffi", g.limit),
 			took.goal(g.name+".gil_held", g.group, "held", "tvm-ffi", g.limit))
 	}
-	operators := map[string][]float64{"nop": took["torch.ops"]["described"], "nop" + byHand: took["torch.ops"]["by hand"]}
+	operators := map[string][]float64{"nop": took["torch.ops"]["described"],
+		"nop" + byHand: took["torch.ops"]["by hand"]}
 	return append(goals,
 		goal{name: "kernels.call.torch_ops", measured: middle(operatorCosts(operators, "nop")), unit: "ns",
 			limit: describedOperatorMore, needs: "times of torch.ops: make setup installs torch"},
@@ -191,7 +192,8 @@ func (b *callsBench) goModule() (map[string]string, error) {
 		return nil, err
 	}
 	files := map[string]string{}
-	for from, to := range map[string]string{b.sources + "nop.c": "author/nop.c", "go.mod": "go.mod", "go.sum": "go.sum"} {
+	for from, to := range map[string]string{b.sources + "nop.c": "author/nop.c", "go.mod": "go.mod",
+		"go.sum": "go.sum"} {
 		text, err := os.ReadFile(from)
 		if err != nil {
 			return nil, err

@@ -63,7 +63,8 @@ func (b *kernelsBench) nanobind(source string) (*command, error) {
 		return nil, fmt.Errorf("cmake: %w\n%s", err, output)
 	}
 	clean := func() error { return exec.Command("cmake", "--build", folder, "--target", "clean").Run() }
-	return &command{name: "build, the same by nanobind", argv: []string{"cmake", "--build", folder}, prepare: clean}, nil
+	return &command{name: "build, the same by nanobind", argv: []string{"cmake", "--build", folder}, prepare: clean},
+		nil
 }
 
 // tvmffi builds with the flags of tvm_ffi.cpp.build.

@@ -102,7 +102,8 @@ func (b pythonBench) build(out io.Writer) error {
 }
 
 func (b pythonBench) compile(compiler, name string, args []string) error {
-	output, err := exec.Command(compiler, append([]string{"-o", filepath.Join(b.dir, name)}, args...)...).CombinedOutput()
+	output, err := exec.Command(compiler, append(
+		[]string{"-o", filepath.Join(b.dir, name)}, args...)...).CombinedOutput()
 	if err != nil {
 		return fmt.Errorf("%s: %w\n%s", name, err, output)
 	}

@@ -66,7 +66,8 @@ func buildOperators(python, dir string) (string, error) {
 	}
 	lib, library := filepath.Join(torch.root, "lib"), filepath.Join(dir, "operators.so")
 	for _, args := range [][]string{
-		{"gcc", "-std=c11", "-O2", "-fPIC", "-I" + dir, "-c", sources + "kernels.c", "-o", filepath.Join(dir, "empty.o")},
+		{"gcc", "-std=c11", "-O2", "-fPIC", "-I" + dir, "-c", sources + "kernels.c", "-o",
+			filepath.Join(dir, "empty.o")},
 		{"gcc", "-std=c11", "-O2", "-fPIC", "-I" + dir, "-c", filepath.Join(dir, "kernels.c"), "-o",
 			filepath.Join(dir, "kernels.o")},
 		{"g++", "-std=c++20", "-O2", "-DNDEBUG", "-fPIC", "-fvisibility=hidden", "-shared", "-I" + dir, "-isystem",

@@ -174,7 +174,8 @@ func flagError(cmd *cobra.Command, err error) error {
 				value.GetFlag().Name, diag.OneOf(c.allowed), value.GetValue())
 		}
 		if value.GetFlag().Value.Type() == "bool" {
-			return cannot("usage", "--"+value.GetFlag().Name, "--%s must be true or false, not %q", value.GetFlag().Name,
+			return cannot("usage", "--"+value.GetFlag().Name, "--%s must be true or false, not %q",
+				value.GetFlag().Name,
 				value.GetValue())
 		}
 	}

@@ -81,7 +81,8 @@ func TestDocsNameEveryCommandAndFlag(t *testing.T) {
 	for _, target := range targets.All() {
 		if target.Interface != "" {
 			oneLine := strings.Join(strings.Fields(string(doc)), " ")
-			assert.True(t, strings.Contains(oneLine, fmt.Sprintf("`%s` of `%s`", path.Base(target.Interface), target.Name)),
+			assert.True(t, strings.Contains(oneLine,
+				fmt.Sprintf("`%s` of `%s`", path.Base(target.Interface), target.Name)),
 				target.Name)
 		}
 		for _, o := range target.Options {
@@ -140,7 +141,8 @@ func (b *broken) Write(p []byte) (int, error) {
 
 func TestOutputThatFailsIsAFailure(t *testing.T) {
 	for _, args := range [][]string{
-		{"list", "types"}, {"list", "outputs", "--no-config", "--out", "x"}, {"layout"}, {"compat", "0.8", "1.0", "--format", "json"}, {"completion", "bash"},
+		{"list", "types"}, {"list", "outputs", "--no-config", "--out", "x"}, {"layout"},
+		{"compat", "0.8", "1.0", "--format", "json"}, {"completion", "bash"},
 		{"generate", "--no-config", "--only", "c", "--out", "-"}, {"vet", "--format", "sarif"},
 	} {
 		var stderr bytes.Buffer
@@ -188,14 +190,18 @@ func TestSchemasReject(t *testing.T) {
 			`{"version":1,"old":"1.2","new":"1.3","breaking":false,"changes":[{"kind":"worse","rule":"a-b","name":"n","text":"t"}]}`,
 			`{"version":1,"old":"1.2","new":"1.3","breaking":false,"changes":[],"more":1}`,
 		},
-		"config.json": {`{}`, `[]`, `{"version":1}`, `{"version":2,"targets":{"c":{}}}`, `{"version":1,"targets":{"d":{}}}`,
+		"config.json": {`{}`, `[]`, `{"version":1}`, `{"version":2,"targets":{"c":{}}}`,
+			`{"version":1,"targets":{"d":{}}}`,
 			`{"version":1,"targets":{"c":{}},"kernels":{"f":{"args":{"x":"T[n] wide"}}}}`},
 		"layout.json": {`{}`, `[]`, `{"version":2}`},
-		"list.json": {`{}`, `[]`, `{"version":1}`, `{"version":1,"versions":[],"targets":[]}`, `{"version":1,"types":[]}`,
+		"list.json": {`{}`, `[]`, `{"version":1}`, `{"version":1,"versions":[],"targets":[]}`,
+			`{"version":1,"types":[]}`,
 			`{"version":1,"kernel":"f","callers":[{"target":"c","verdict":"maybe","reasons":[]}]}`},
-		"outputs.json": {`{}`, `[]`, `{"version":1}`, `{"version":1,"configs":[{}]}`, `{"version":1,"config":"c","out":"a",` +
-			`"inputs":[],"targets":[],"include_directories":[],"outputs":[]}`, `{"version":1,"out":"a","inputs":[],"targets":[],"include_directories":[],` +
-			`"outputs":[{"path":"a/b","kind":"folder"}]}`},
+		"outputs.json": {`{}`, `[]`, `{"version":1}`, `{"version":1,"configs":[{}]}`,
+			`{"version":1,"config":"c","out":"a",` +
+				`"inputs":[],"targets":[],"include_directories":[],"outputs":[]}`,
+			`{"version":1,"out":"a","inputs":[],"targets":[],"include_directories":[],` +
+				`"outputs":[{"path":"a/b","kind":"folder"}]}`},
 		"diagnostics.json": {`{}`, `[]`, `{"version":1,"findings":[{}]}`},
 	} {
 		schema, err := jsonschema.NewCompiler().Compile(filepath.Join("..", "..", "docs", "schema", name))

@@ -54,7 +54,8 @@ func patterns(cmd *cobra.Command, args []string) error {
 func (s *selection) loadAll(patterns []string) (*batch, error) {
 	for _, flag := range []string{"config", "no-config", "prefix", "only", "out", "depfile", "stamp"} {
 		if f := s.cmd.Flags().Lookup(flag); f != nil && f.Changed {
-			return nil, cannot("usage", "use it in a run on a single config", "--%s cannot be used with %s", flag, patterns[0])
+			return nil, cannot("usage", "use it in a run on a single config", "--%s cannot be used with %s", flag,
+				patterns[0])
 		}
 	}
 	if err := notEmpty(s.cmd, "spec", "dlpack"); err != nil {

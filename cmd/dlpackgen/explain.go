@@ -53,7 +53,8 @@ func explained(args []string) ([]codes.Entry, error) {
 		// Findings print the code in brackets.
 		e, hint, ok := codes.Find(strings.ToLower(strings.TrimSuffix(strings.TrimPrefix(code, "["), "]")))
 		if !ok {
-			return nil, cannot("usage", cmp.Or(hint, "`dlpackgen explain` lists all codes"), "there is no code %q", code)
+			return nil, cannot("usage", cmp.Or(hint, "`dlpackgen explain` lists all codes"), "there is no code %q",
+				code)
 		}
 		out = append(out, e)
 	}

@@ -100,7 +100,8 @@ func runShell(t *testing.T, dir, script string) string {
 	t.Helper()
 	cmd := exec.Command("sh", "-c", script)
 	cmd.Dir = dir
-	cmd.Env = append(os.Environ(), "LC_ALL=C", "DLPACKGEN_TEST_VERSION=v0.1.0", "DLPACKGEN_TEST_DIGEST=fedcba9876543210")
+	cmd.Env = append(os.Environ(), "LC_ALL=C", "DLPACKGEN_TEST_VERSION=v0.1.0",
+		"DLPACKGEN_TEST_DIGEST=fedcba9876543210")
 	out, err := cmd.CombinedOutput()
 	if failed := (&exec.ExitError{}); err != nil {
 		require.ErrorAs(t, err, &failed, "%s", out)

@@ -113,8 +113,9 @@ func TestASignalWhileARunWaits(t *testing.T) {
 }
 
 // outcomes are the possible reports of an interrupted run on many configs.
-var outcomes = regexp.MustCompile(`(?m)^dlpackgen: interrupted: (nothing was changed|\d+ of 4 configs were completed, ` +
-	`the others are unchanged)$`)
+var outcomes = regexp.MustCompile(
+	`(?m)^dlpackgen: interrupted: (nothing was changed|\d+ of 4 configs were completed, ` +
+		`the others are unchanged)$`)
 
 // After a signal at any time, the files of each config are all there or all absent.
 func TestASignalLeavesEachConfigWholeOrUntouched(t *testing.T) {
@@ -126,8 +127,9 @@ func TestASignalLeavesEachConfigWholeOrUntouched(t *testing.T) {
 		for i := range 4 {
 			sub := filepath.Join(dir, fmt.Sprint(i))
 			require.NoError(t, os.Mkdir(sub, 0o700))
-			input(t, sub, "dlpackgen.yaml", []byte("version: 1\nout: out\ntargets: {c: {}, go: {import: x.org/y}, cpp: {}, "+
-				"python: {}}\n"))
+			input(t, sub, "dlpackgen.yaml", []byte(
+				"version: 1\nout: out\ntargets: {c: {}, go: {import: x.org/y}, cpp: {}, "+
+					"python: {}}\n"))
 		}
 		return dir
 	}

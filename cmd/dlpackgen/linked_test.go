@@ -31,6 +31,7 @@ func TestMethodsThatNothingCallsAreNotLinked(t *testing.T) {
 	const flags = " github.com/spf13/pflag.(*FlagSet)."
 	linked := func(method string) bool { return strings.Contains(string(symbols), flags+method+"\n") }
 	assert.True(t, linked("AddFlag"), "a method that cobra calls")
-	assert.False(t, linked("IPNetVar"), "a method that nothing calls: which new code reaches reflect.Value.MethodByName? "+
-		"Fill templates by internal/template, and do not call cobra's SetUsageTemplate")
+	assert.False(t, linked("IPNetVar"),
+		"a method that nothing calls: which new code reaches reflect.Value.MethodByName? "+
+			"Fill templates by internal/template, and do not call cobra's SetUsageTemplate")
 }

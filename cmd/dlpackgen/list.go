@@ -53,7 +53,8 @@ func (a *app) list() *cobra.Command {
 	}
 	cmd.AddCommand(a.listOutputs(), a.listInputs())
 	dlpackFlag(cmd, &version)
-	cmd.Flags().StringVar(&q.config, "config", config.File, "`FILE` with targets of your own, and the kernels for callers")
+	cmd.Flags().StringVar(&q.config, "config", config.File,
+		"`FILE` with targets of your own, and the kernels for callers")
 	cmd.Flags().StringVar(&q.kernel, "kernel", "", "`NAME` of the kernel, for callers")
 	format := choiceFlag(cmd, "format", "text or json, both on stdout", "text", "json")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {

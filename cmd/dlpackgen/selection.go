@@ -42,7 +42,8 @@ func selectionFlags(cmd *cobra.Command) *selection {
 	f.StringVar(&s.prefix, "prefix", "", "`PREFIX` of C names, such as acme_, for a vendored copy")
 	f.StringSliceVar(&s.only, "only", nil,
 		"`TARGETS` to select, separated by commas; other targets are neither checked nor changed")
-	f.StringVar(&s.out, "out", "", "`DIR` for the output, instead of the config's out; without a config, for all targets")
+	f.StringVar(&s.out, "out", "",
+		"`DIR` for the output, instead of the config's out; without a config, for all targets")
 	completeList(cmd, "only", targets.Names)
 	complete(cmd, "dlpack", versions)
 	return s
@@ -143,8 +144,9 @@ func (s *selection) loadConfig(j *job) error {
 func (s *selection) readConfig() (string, []byte, error) {
 	if s.config != "" {
 		if ofProcess(s.config) {
-			return "", nil, cannot("usage", "pass the file by its name", "--config %s has no folder, which the paths in a "+
-				"config are relative to", s.config)
+			return "", nil, cannot("usage", "pass the file by its name",
+				"--config %s has no folder, which the paths in a "+
+					"config are relative to", s.config)
 		}
 		src, err := readInput(s.config)
 		return s.config, src, err

@@ -64,8 +64,9 @@ func (j *job) readTemplates(t config.Target) ([]emit.Source, error) {
 		return addSource(root, folder, name, e, &all)
 	})
 	if err == nil && !slices.ContainsFunc(all, func(s emit.Source) bool { return templated.MakesFile(s.Path) }) {
-		err = noTemplate(folder, "no template in the folder of target %s generates a file: the name of one ends in .tmpl and "+
-			"does not begin with _", t.Name)
+		err = noTemplate(folder,
+			"no template in the folder of target %s generates a file: the name of one ends in .tmpl and "+
+				"does not begin with _", t.Name)
 	}
 	for _, s := range all {
 		j.read = append(j.read, s.File)

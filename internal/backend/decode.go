@@ -203,7 +203,8 @@ func nameOf(n *yaml.Node) string {
 	case token.IsKeyword(name) || name == "main":
 		n.Errorf("invalid-name", hint, "name %q cannot be the name of a Go package", name)
 	case slices.Contains(folders, name):
-		n.Errorf("invalid-name", hint, "name %q is reserved: other modules cannot import a Go package in a folder of this name", name)
+		n.Errorf("invalid-name", hint,
+			"name %q is reserved: other modules cannot import a Go package in a folder of this name", name)
 	case slices.Contains(files, name):
 		n.Errorf("invalid-name", hint, "name %q is reserved: every backend has a file of this name", name)
 	}
@@ -360,7 +361,8 @@ func decodeError(e yaml.Entry) Error {
 func (b *Backend) check(m *yaml.Map) {
 	complain := func(hint, format string, args ...any) { m.Node().Errorf("invalid-backend", hint, format, args...) }
 	if len(b.Library.Linux)+len(b.Library.Windows) == 0 {
-		complain("write the library's file, such as linux: [libacme.so.1]", "the backend names no library for any system")
+		complain("write the library's file, such as linux: [libacme.so.1]",
+			"the backend names no library for any system")
 	}
 	b.checkNeeds(complain)
 	b.checkDevices(complain)
@@ -435,7 +437,8 @@ func (b *Backend) checkNeeds(complain func(hint, format string, args ...any)) {
 	}
 	lacks("the handle", "handles", missing(require.handles, b.Handles, func(h Handle) string { return h.Name }))
 	lacks("the constant", "constants", missing(require.constants, b.Constants, nameOfConstant))
-	lacks("the function", "functions", missing(require.functions, b.Functions, func(f Function) string { return f.Name }))
+	lacks("the function", "functions", missing(
+		require.functions, b.Functions, func(f Function) string { return f.Name }))
 	for _, name := range missing(require.renumbered, renumbered(b.Constants), nameOfConstant) {
 		complain("add was: with until: and value: to "+name, "the sources %s need the earlier value of the constant %s",
 			b.Implementation, name)

@@ -10,8 +10,9 @@ import (
 // The right sides are clang-format's results for the left sides.
 var folded = []struct{ name, line, want string }{
 	{"a short line stays", "int f(int x);", "int f(int x);"},
-	{"a prototype", "DLPACKGEN_KERNELS_API int dlpackgen_check_kernel_rms_norm(struct dlpackgen_kernel_rms_norm* call, " +
-		"struct dlpackgen_message* message);",
+	{"a prototype",
+		"DLPACKGEN_KERNELS_API int dlpackgen_check_kernel_rms_norm(struct dlpackgen_kernel_rms_norm* call, " +
+			"struct dlpackgen_message* message);",
 		`DLPACKGEN_KERNELS_API int dlpackgen_check_kernel_rms_norm(struct dlpackgen_kernel_rms_norm* call,
                                                           struct dlpackgen_message* message);`},
 	{"a pointer to a function among parameters", "typedef int (*dlpackgen_tvm_ffi_make_function)(void*, " +

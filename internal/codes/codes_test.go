@@ -64,8 +64,9 @@ func TestFindSuggests(t *testing.T) {
 }
 
 func TestParse(t *testing.T) {
-	g := parse("# Files\n\nAbout\nfiles.\n\n## a-b\n\nA is\nB.\n\nSince\nC.\n\nOr D.\n\nFix: do\nE.\n\n```yaml\nx: 1\n```\n\n" +
-		"```text\nout\n```\n\n## c\n\nC.\n\nFix: none.\n")
+	g := parse(
+		"# Files\n\nAbout\nfiles.\n\n## a-b\n\nA is\nB.\n\nSince\nC.\n\nOr D.\n\nFix: do\nE.\n\n```yaml\nx: 1\n```\n\n" +
+			"```text\nout\n```\n\n## c\n\nC.\n\nFix: none.\n")
 	assert.Equal(t, Group{Title: "Files", Text: "About files.", Entries: []Entry{
 		{Code: "a-b", Group: "Files", Summary: "A is B.", Why: "Since C.\n\nOr D.", Fix: "do E.",
 			Example: &Example{Language: "yaml", Input: "x: 1\n", Output: "out\n"}},

@@ -58,7 +58,8 @@ func emitted(t *testing.T) (found, computed []string) {
 
 func listed(t *testing.T) (out []pkg) {
 	t.Helper()
-	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles", module+"/cmd/dlpackgen")
+	list := exec.Command("go", "list", "-export", "-deps", "-json=ImportPath,Dir,Export,GoFiles",
+		module+"/cmd/dlpackgen")
 	list.Stderr = os.Stderr
 	text, err := list.Output()
 	require.NoError(t, err)

@@ -19,7 +19,8 @@ func Text(e Entry) string {
 	}
 	fmt.Fprintf(&b, "\n%s\n", wrapped("Fix: "+e.Fix))
 	if e.Example != nil {
-		fmt.Fprintf(&b, "\nExample:\n\n%s\nOutput:\n\n%s", indented(e.Example.Input), indented(folded(e.Example.Output)))
+		fmt.Fprintf(&b, "\nExample:\n\n%s\nOutput:\n\n%s", indented(e.Example.Input),
+			indented(folded(e.Example.Output)))
 	}
 	return b.String()
 }

@@ -61,7 +61,8 @@ func (b ownBackend) devices() (out []declaredDevice) {
 			Streams: b.Streams.Table}
 		at := deviceNodes{name: row.Get("type"), value: row.Get("value"), valid: true}
 		if !deviceName.MatchString(v.Name) {
-			at.name.Errorf("invalid-name", "as in kDLAcme", "%q is not a valid name for a device: it must match %s", v.Name,
+			at.name.Errorf("invalid-name", "as in kDLAcme", "%q is not a valid name for a device: it must match %s",
+				v.Name,
 				deviceName)
 			at.valid = false
 		}

@@ -108,8 +108,9 @@ func TestADeclaredDeviceHasStreamsAndAKeyOfTorch(t *testing.T) {
 	served := strings.Replace(vendors,
 		"{type: kDLAcme, value: 1000, memory: device, id: ordinal, torch: PrivateUse1}",
 		"{type: kDLAcme, memory: device, id: ordinal}", 1)
-	for _, text := range []string{"version: 1\ndlpack: \"1.3\"\ntargets: {kernels: {}, torch: {}}\nelsewhere: [c, cpp]\n" +
-		declared + kernels, served + declared} {
+	for _, text := range []string{
+		"version: 1\ndlpack: \"1.3\"\ntargets: {kernels: {}, torch: {}}\nelsewhere: [c, cpp]\n" +
+			declared + kernels, served + declared} {
 		cfg, found := decode(t, text, Choice{})
 		require.Empty(t, found)
 		assert.Equal(t, "kDLAcme 1000 PrivateUse1", torchDevices(cfg)[0])
@@ -134,7 +135,8 @@ func TestErrorsInBackends(t *testing.T) {
 			"dlpackgen.yaml:5:11: error: path \"../acme\" must not contain `..` [invalid-path]"},
 		{"    title: Acme\n", "    titel: Acme\n",
 			`dlpackgen.yaml:8:5: error: backend acme has no key "titel" [unknown-key]`},
-		{"implementation: custom", "implementation: customs", `dlpackgen.yaml:7:21: error: implementation must be one of`},
+		{"implementation: custom", "implementation: customs",
+			`dlpackgen.yaml:7:21: error: implementation must be one of`},
 		{"value: 1000", "value: 2",
 			"dlpackgen.yaml:13:32: error: kDLAcme has the value 2, which is the value of kDLCUDA in DLPack 1.3 " +
 				"[device-conflict]"},
@@ -200,10 +202,11 @@ func TestEmbeddedDescriptionsInAConfig(t *testing.T) {
 func TestABackendKnowsTheDevicesThatItNames(t *testing.T) {
 	text := "version: 1\ndevices: {kDLShared: {value: 900, doc: D.}}\nbackends:\n"
 	for i := range 3 {
-		text += fmt.Sprintf("  b%[1]d: {implementation: custom, title: B, doc: D., install_hint: p, status_type: int, devices: "+
-			"[{type: kDLB%[1]d, value: %[2]d, memory: device, id: ordinal}, {type: %[3]s, memory: host, id: zero}], "+
-			"streams: {none: 1, rejected: []}, library: {linux: [l.so]}, functions: {f: {symbol: f, params: void}}, "+
-			"errors: {E: {value: -1, kind: driver_error, text: t}}}\n", i, 1000+i,
+		text += fmt.Sprintf(
+			"  b%[1]d: {implementation: custom, title: B, doc: D., install_hint: p, status_type: int, devices: "+
+				"[{type: kDLB%[1]d, value: %[2]d, memory: device, id: ordinal}, {type: %[3]s, memory: host, id: zero}], "+
+				"streams: {none: 1, rejected: []}, library: {linux: [l.so]}, functions: {f: {symbol: f, params: void}}, "+
+				"errors: {E: {value: -1, kind: driver_error, text: t}}}\n", i, 1000+i,
 			[]string{"kDLB1", "kDLShared", "kDLExtDev"}[i])
 	}
 	cfg, found := decode(t, text, Choice{})

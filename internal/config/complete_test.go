@@ -142,7 +142,8 @@ func TestTheSchemaCompletesWhatTheDecoderAccepts(t *testing.T) {
 		require.NotNil(t, root)
 		assert.Empty(t, uncompleted(t, schema, root, seen))
 	}
-	for _, level := range []string{"", ".targets", ".targets.python", ".targets.gokernels", ".devices.kDLAcme", ".kernels.norm",
+	for _, level := range []string{"", ".targets", ".targets.python", ".targets.gokernels", ".devices.kDLAcme",
+		".kernels.norm",
 		".kernels.norm.devices.kDLCUDA", ".kernels.norm.errors.3", ".kernels.norm.backward", ".kernels.norm.test",
 		".backends.clusm", ".backends.clusm.devices[]", ".backends.clusm.streams", ".backends.clusm.library",
 		".backends.clusm.handles.platform", ".backends.clusm.constants.alloc_type", ".backends.clusm.functions.queue",
@@ -155,5 +156,6 @@ func TestTheSchemaCompletesWhatTheDecoderAccepts(t *testing.T) {
 	root := valueOf(t, "{version: 1, targets: {c: {}}, kernels: {f: {args: {x: 'int8[n]'}}}}")
 	wrong := uncompleted(t, schema, &root, seen)
 	require.Len(t, wrong, 1)
-	assert.Regexp(t, `^\.kernels\.f: the decoder accepts .* form gil lang .*, the schema has .* form lang later .*`, wrong[0])
+	assert.Regexp(t, `^\.kernels\.f: the decoder accepts .* form gil lang .*, the schema has .* form lang later .*`,
+		wrong[0])
 }

@@ -198,7 +198,8 @@ func (d *decoder) target(cfg *Config, row emit.Target, n *yaml.Node, release str
 	case isEmpty(n):
 		checkRequired(t, nil)
 	case n.Kind != yaml.Mapping:
-		n.Errorf("type-mismatch", "write {}, with the settings of the target in it", "target %s must be a mapping, not %s",
+		n.Errorf("type-mismatch", "write {}, with the settings of the target in it",
+			"target %s must be a mapping, not %s",
 			row.Name, n.Kind)
 	default:
 		m := n.Map("target " + row.Name)
@@ -320,7 +321,8 @@ func (d *decoder) checkOnly(cfg *Config) {
 		case row < 0:
 		case d.file == "":
 			finding.Text = fmt.Sprintf("target %q needs a config", name)
-			finding.Hint = fmt.Sprintf("write a %s with `%s: {}` under targets; `dlpackgen init` writes the rest", File, name)
+			finding.Hint = fmt.Sprintf("write a %s with `%s: {}` under targets; `dlpackgen init` writes the rest", File,
+				name)
 		default:
 			finding.Text = fmt.Sprintf("%s has no target %q", d.file, name)
 			finding.Hint = fmt.Sprintf("add `%s: {}` to its targets", name)

@@ -83,10 +83,12 @@ func (d *decoder) checkContractsCanBeMade(cfg *Config, all []Target, section *ya
 		_, err = t.Manifest(&emit.Model{Release: cfg.Extend(r), Options: t.Options, Contracts: cfg.Contracts,
 			Import: "example.org/kernels"})
 		for _, about := range emit.Rejected(err) {
-			code, hint := "unsupported-kernel", "describe the kernel differently, or in a config that does not list the "+
-				"target; see `dlpackgen list callers --kernel "+about.Kernel+"`"
+			code, hint := "unsupported-kernel",
+				"describe the kernel differently, or in a config that does not list the "+
+					"target; see `dlpackgen list callers --kernel "+about.Kernel+"`"
 			if about.Clash {
-				code, hint = "kernel-conflict", "rename the kernel or its argument; `symbol:` keeps the name of the C function"
+				code, hint = "kernel-conflict",
+					"rename the kernel or its argument; `symbol:` keeps the name of the C function"
 			}
 			kernelKey(section, about.Kernel, about.Param).Errorf(code, hint, "target %s: %s", t.Name, about)
 		}

@@ -35,17 +35,24 @@ func TestLinesOfKernelsHavePositions(t *testing.T) {
 
 // Kernels in Go require the target that generates their library, and vice versa.
 func TestKernelsInGoNeedTheirTarget(t *testing.T) {
-	const head, kernel = "version: 1\ntargets: {c: {}, go: {}, kernels: {}", "kernels: {f: {lang: go, args: {x: 'int8[n]'}}}\n"
+	const head, kernel = "version: 1\ntargets: {c: {}, go: {}, kernels: {}",
+		"kernels: {f: {lang: go, args: {x: 'int8[n]'}}}\n"
 	for src, want := range map[string]string{
-		head + "}\n" + kernel: "3:11: error: kernel f has lang: go, and no target of this config generates the library of kernels " +
+		head + "}\n" +
+			kernel: "3:11: error: kernel f has lang: go, and no target of this config generates the library of kernels " +
 			"in Go [needs-target]",
-		head + ", gokernels: }\n" + kernel:                                                                "2:50: error: target gokernels needs option functions [missing-key]",
-		head + ", gokernels: {functions: 'a b'}}\n" + kernel:                                              "2:62: error: functions: \"a b\" is not an import path [invalid-option]",
-		head + ", gokernels: {functions: a/b}}\nkernels: {f: {args: {x: 'int8[n]'}}}\n":                   "target gokernels generates the library of kernels in Go, and no kernel has lang: go [no-kernels]",
+		head + ", gokernels: }\n" +
+			kernel: "2:50: error: target gokernels needs option functions [missing-key]",
+		head + ", gokernels: {functions: 'a b'}}\n" +
+			kernel: "2:62: error: functions: \"a b\" is not an import path [invalid-option]",
+		head +
+			", gokernels: {functions: a/b}}\nkernels: {f: {args: {x: 'int8[n]'}}}\n": "target gokernels generates the library of kernels in Go, and no kernel has lang: go [no-kernels]",
 		head + ", gokernels: {functions: a/b}}\nkernels: {f: {lang: go, args: {x: 'int4[n]', n: int}}}\n": "",
 		head + ", gokernels: {functions: a/b}}\n" + kernel:                                                "",
-		"version: 1\ntargets: {c: {}, kernels: {}, gokernels: {functions: a/b}}\n" + kernel:               "target gokernels includes headers of target go for kernels with args or returns [needs-target]",
-		head + ", gokernels: {functions: a/b}}\nkernels: {f: {lang: go, types: {T: [int4]}, args: {x: 'T[n]'}}}\n": "3:11: error: target " +
+		"version: 1\ntargets: {c: {}, kernels: {}, gokernels: {functions: a/b}}\n" +
+			kernel: "target gokernels includes headers of target go for kernels with args or returns [needs-target]",
+		head +
+			", gokernels: {functions: a/b}}\nkernels: {f: {lang: go, types: {T: [int4]}, args: {x: 'T[n]'}}}\n": "3:11: error: target " +
 			"gokernels: kernel f has dtype int4 for T, which Go has no type for in memory",
 	} {
 		_, found := decode(t, src, Choice{})

@@ -199,7 +199,8 @@ func (d *decoder) device(e yaml.Entry) (spec.EnumValue, deviceNodes) {
 	before := d.diags.Len()
 	v := spec.EnumValue{Name: e.Key.Value}
 	if !deviceName.MatchString(v.Name) {
-		e.Key.Errorf("invalid-name", "as in kDLAcme", "%q is not a valid name for a device: it must match %s", v.Name, deviceName)
+		e.Key.Errorf("invalid-name", "as in kDLAcme", "%q is not a valid name for a device: it must match %s", v.Name,
+			deviceName)
 	}
 	m := e.Value.Map("device " + v.Name)
 	at := deviceNodes{name: e.Key, value: m.Require("value"), streams: m.Get("streams")}
@@ -234,7 +235,8 @@ func (d *decoder) conflict(r *spec.Release, v spec.EnumValue, at deviceNodes) bo
 	}
 	for _, own := range enum.Values {
 		if own.Value == v.Value {
-			at.value.Errorf("device-conflict", hint, "%s has the value %d, which is the value of %s in DLPack %s", v.Name,
+			at.value.Errorf("device-conflict", hint, "%s has the value %d, which is the value of %s in DLPack %s",
+				v.Name,
 				v.Value, own.Name, r.Version)
 			return true
 		}

@@ -166,7 +166,8 @@ func mistakenKeys(text string, found []diag.Diagnostic) map[string]bool {
 func TestEveryTargetAndOptionHasMistakes(t *testing.T) {
 	for _, row := range targets.All() {
 		for _, settings := range []string{
-			"3", "[a]", "yes", "{pth: x}", "{path: /x}", "{path: ../x}", "{path: [a]}", "{dlpack: 9.9}", "{dlpack: {a: b}}",
+			"3", "[a]", "yes", "{pth: x}", "{path: /x}", "{path: ../x}", "{path: [a]}", "{dlpack: 9.9}",
+			"{dlpack: {a: b}}",
 		} {
 			mistaken(t, fmt.Sprintf("version: 1\ntargets: {%s: %s}\n", row.Name, settings))
 		}

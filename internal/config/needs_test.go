@@ -12,15 +12,16 @@ import (
 func TestNeedsAndUses(t *testing.T) {
 	const kernels = "kernels: {f: {args: {x: \"int8[n] inout\"}}}\n"
 	for src, want := range map[string]string{
-		"targets: {torch: {}}":                                               "target torch includes headers of target c, which this config does not generate",
-		"targets: {c: {}, torch: {}}":                                        "target torch includes headers of target cpp",
-		"targets: {python: {}}":                                              "target python includes headers of target c",
-		"targets: {cpp: }":                                                   "target cpp includes headers of target c",
-		"targets: {torch: {}}\nelsewhere: [cpp]":                             "target torch includes headers of target c,",
-		"targets: {c: {}, cpp: {}}\nelsewhere: [c]":                          "target c is listed under targets too [elsewhere]",
-		"targets: {c: {}}\nelsewhere: [cc]":                                  "a target of elsewhere must be one of c, go",
-		"targets: {c: {}}\nelsewhere: c":                                     "elsewhere must be a list, not a value [type-mismatch]",
-		"targets: {c: {}}\n" + kernels:                                       "no target of this config uses the described kernels [unused-kernels]",
+		"targets: {torch: {}}":                      "target torch includes headers of target c, which this config does not generate",
+		"targets: {c: {}, torch: {}}":               "target torch includes headers of target cpp",
+		"targets: {python: {}}":                     "target python includes headers of target c",
+		"targets: {cpp: }":                          "target cpp includes headers of target c",
+		"targets: {torch: {}}\nelsewhere: [cpp]":    "target torch includes headers of target c,",
+		"targets: {c: {}, cpp: {}}\nelsewhere: [c]": "target c is listed under targets too [elsewhere]",
+		"targets: {c: {}}\nelsewhere: [cc]":         "a target of elsewhere must be one of c, go",
+		"targets: {c: {}}\nelsewhere: c":            "elsewhere must be a list, not a value [type-mismatch]",
+		"targets: {c: {}}\n" +
+			kernels: "no target of this config uses the described kernels [unused-kernels]",
 		"targets: {c: {}, cpp: {}, kernels: {}, torch: {}}\n" + kernels:      "",
 		"targets: {kernels: {}, torch: {}}\nelsewhere: [c, cpp]\n" + kernels: "",
 		"targets: {python: {}}\nelsewhere: [c]":                              "",
@@ -46,7 +47,8 @@ func TestNeedsAndUses(t *testing.T) {
 		first, _, _ := strings.Cut(found, "\n")
 		assert.Contains(t, first, want, src)
 	}
-	_, found := decode(t, "version: 1\ntargets: {c: {}, cpp: {}, kernels: {}, torch: {}}\n"+kernels, Choice{Only: []string{"c"}})
+	_, found := decode(t, "version: 1\ntargets: {c: {}, cpp: {}, kernels: {}, torch: {}}\n"+kernels,
+		Choice{Only: []string{"c"}})
 	assert.Empty(t, found, "a selection does not take from the config")
 	const mixed = "version: 1\ntargets: {c: {dlpack: 1.2}, cpp: {dlpack: main}}\n"
 	_, found = decode(t, mixed, Choice{Release: "1.3"})
@@ -54,7 +56,8 @@ func TestNeedsAndUses(t *testing.T) {
 	_, found = decode(t, mixed, Choice{Only: []string{"c"}})
 	assert.Contains(t, found, "hint: generate target c for main or newer, or target cpp for 1.2")
 	_, found = decode(t, "version: 1\ntargets: {torch: {}}\n", Choice{})
-	assert.Contains(t, found, "hint: add `c: {}` to targets; or, if another config generates its headers, `elsewhere: [c]`")
+	assert.Contains(t, found,
+		"hint: add `c: {}` to targets; or, if another config generates its headers, `elsewhere: [c]`")
 }
 
 // Without target device, the Go packages of several backends have separate types.
@@ -83,7 +86,8 @@ func TestSeparateTypesOfBackendsAreNoted(t *testing.T) {
 		assert.Equal(t, 1, strings.Count(found, "[separate-types]"), src)
 	}
 	for targets, want := range map[string]string{
-		"{cuda: {}}": "dlpackgen.yaml:4:3: note: the Go packages of targets cuda and acme have", // acme has an import path
+		// acme has an import path
+		"{cuda: {}}": "dlpackgen.yaml:4:3: note: the Go packages of targets cuda and acme have",
 		"{}":         "", "{cuda: {}, device: {}}": "",
 	} {
 		_, found := decode(t, vendors[:strings.Index(vendors, "kernels:")]+"targets: "+targets+"\n", Choice{})

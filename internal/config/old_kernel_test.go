@@ -56,7 +56,8 @@ devices:
   kDLCPU: {}`,
 	} {
 		_, found := decode(t, withTorch+"kernels: {f: {"+keys+"}}", Choice{})
-		assert.Contains(t, found, "error: kernel f has a schema: args and returns describe a kernel [kernel-form]", keys)
+		assert.Contains(t, found, "error: kernel f has a schema: args and returns describe a kernel [kernel-form]",
+			keys)
 		assert.Contains(t, found, "hint: write this instead, and narrow the dtypes and the extents:", keys)
 		var lines []string
 		for _, line := range hinted.FindAllStringSubmatch(found, -1) {
@@ -97,20 +98,30 @@ func TestTranslatedGradientsFit(t *testing.T) {
 func TestOtherOlderKeys(t *testing.T) {
 	const fine = `args: {x: "float32[n]"}`
 	for keys, want := range map[string][2]string{
-		"":                                     {"3:11: error: kernel f has neither args nor returns [missing-key]", `as in ` + "`args: {x: \"float32[n]\"}`"},
-		`schema: "(Tensr x) -> ()"`:            {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md describes"},
-		`schema: "(Tensor x) -> Tensor"`:       {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md describes"},
-		`schema: "(int x) -> Tensor", like: x`: {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md describes"},
-		`schema: [a]`:                          {"3:23: error: kernel f has a schema", "write args and returns, as docs/kernels.md describes"},
-		fine + `, schema: "(Tensor x) -> ()"`:  {"error: kernel f has a schema", "omit it"},
-		fine + ", like: x":                     {"error: kernel f has like: args and returns describe a kernel [kernel-form]", "write the result as a line of returns"},
-		fine + ", layout: any":                 {"error: kernel f has layout", "write `strided`"},
-		fine + ", strided: true":               {"error: kernel f has strided", "write `strided`"},
-		fine + ", header: a.h":                 {"error: kernel f has header", "kernels.h of target kernels"},
-		fine + ", error_string: e":             {"error: kernel f has error_string", "write error:"},
-		fine + ", backward: g":                 {"error: backward must be a mapping, not a value [type-mismatch]", "write backward: {kernel: g"},
-		fine + ", devices: [kDLCPU]":           {"error: devices must be a mapping, not a list [type-mismatch]", "write `kDLCPU: {}`"},
-		fine + ", form: boxed":                 {"error: form must be one of function, pointer, lambda, functor, boxed_function, boxed_functor, not \"boxed\" [unknown-value]", ""},
+		"": {"3:11: error: kernel f has neither args nor returns [missing-key]",
+			`as in ` + "`args: {x: \"float32[n]\"}`"},
+		`schema: "(Tensr x) -> ()"`: {"3:23: error: kernel f has a schema",
+			"write args and returns, as docs/kernels.md describes"},
+		`schema: "(Tensor x) -> Tensor"`: {"3:23: error: kernel f has a schema",
+			"write args and returns, as docs/kernels.md describes"},
+		`schema: "(int x) -> Tensor", like: x`: {"3:23: error: kernel f has a schema",
+			"write args and returns, as docs/kernels.md describes"},
+		`schema: [a]`: {"3:23: error: kernel f has a schema",
+			"write args and returns, as docs/kernels.md describes"},
+		fine + `, schema: "(Tensor x) -> ()"`: {"error: kernel f has a schema", "omit it"},
+		fine +
+			", like: x": {"error: kernel f has like: args and returns describe a kernel [kernel-form]",
+			"write the result as a line of returns"},
+		fine + ", layout: any":     {"error: kernel f has layout", "write `strided`"},
+		fine + ", strided: true":   {"error: kernel f has strided", "write `strided`"},
+		fine + ", header: a.h":     {"error: kernel f has header", "kernels.h of target kernels"},
+		fine + ", error_string: e": {"error: kernel f has error_string", "write error:"},
+		fine + ", backward: g": {"error: backward must be a mapping, not a value [type-mismatch]",
+			"write backward: {kernel: g"},
+		fine + ", devices: [kDLCPU]": {"error: devices must be a mapping, not a list [type-mismatch]",
+			"write `kDLCPU: {}`"},
+		fine +
+			", form: boxed": {"error: form must be one of function, pointer, lambda, functor, boxed_function, boxed_functor, not \"boxed\" [unknown-value]", ""},
 	} {
 		_, found := decode(t, withTorch+"kernels: {f: {"+keys+"}}", Choice{})
 		assert.Contains(t, found, want[0], keys)
@@ -146,7 +157,8 @@ func TestSectionsOfKernels(t *testing.T) {
 
 // The forms in which target torch registers a kernel.
 func TestForms(t *testing.T) {
-	cfg, found := decode(t, withTorch+"kernels: {f: {args: {x: 'int8[n]'}}, g: {args: {x: 'int8[n]'}, form: pointer}}", Choice{})
+	cfg, found := decode(t, withTorch+"kernels: {f: {args: {x: 'int8[n]'}}, g: {args: {x: 'int8[n]'}, form: pointer}}",
+		Choice{})
 	require.Empty(t, found)
 	assert.Equal(t, []string{"function", "pointer"}, []string{cfg.Contracts[0].Form, cfg.Contracts[1].Form})
 }

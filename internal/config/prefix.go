@@ -29,8 +29,9 @@ func (d *decoder) checkPrefix(cfg *Config, n *yaml.Node) {
 		return
 	}
 	if wrong := emit.CheckPrefix(cfg.Prefix); wrong != "" {
-		report("invalid-prefix", "the name of your project in lower-case letters, digits and single _, with _ as the last "+
-			"character", "the prefix %s", wrong)
+		report("invalid-prefix",
+			"the name of your project in lower-case letters, digits and single _, with _ as the last "+
+				"character", "the prefix %s", wrong)
 	}
 	for _, t := range cfg.Selected {
 		if !t.Prefixable {

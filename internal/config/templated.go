@@ -55,8 +55,10 @@ func checkTemplateFolders(cfg *Config) {
 		to := path.Join(cfg.Out, t.Path)
 		for _, folder := range above(relpath.Fold(to)) {
 			for _, own := range owners[folder] {
-				own.templatesAt.Errorf("path-conflict", "move the templates to a folder where no target writes, such as "+
-					"templates/"+own.Name, "target %s writes to %s, in the folder of the templates of target %s", t.Name, to,
+				own.templatesAt.Errorf("path-conflict",
+					"move the templates to a folder where no target writes, such as "+
+						"templates/"+own.Name, "target %s writes to %s, in the folder of the templates of target %s",
+					t.Name, to,
 					own.Name)
 			}
 		}

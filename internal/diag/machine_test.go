@@ -54,7 +54,8 @@ func TestSchemaRejectsWhatJSONNeverPrints(t *testing.T) {
 }
 
 func TestGitHubEscapes(t *testing.T) {
-	want := `::error file=conf%2Cig%3A1.yaml,line=4,col=3,title=unknown-key::unknown key "pth"%0Ahint: did you mean "path"?
+	want := "" +
+		`::error file=conf%2Cig%3A1.yaml,line=4,col=3,title=unknown-key::unknown key "pth"%0Ahint: did you mean "path"?
 ::warning file=gen/c/old.h,title=orphaned::100%25 ours,%0D%0Abut not planned
 ::notice title=file-not-found::nothing: to see
 `

@@ -47,8 +47,9 @@ func TestOnlyAGuardIsRemoved(t *testing.T) {
 }
 
 func TestBlankLinesInARowBecomeOne(t *testing.T) {
-	for text, want := range map[string]string{"": "", "a\n": "a\n", "a\n\nb\n": "a\n\nb\n", "a\n\n\nb\n\n\n\n\nc": "a\n\nb\n\nc",
-		"\n\n\na\n\n\n": "\n\na\n\n"} {
+	for text, want := range map[string]string{"": "", "a\n": "a\n", "a\n\nb\n": "a\n\nb\n",
+		"a\n\n\nb\n\n\n\n\nc": "a\n\nb\n\nc",
+		"\n\n\na\n\n\n":       "\n\na\n\n"} {
 		assert.Equal(t, want, oneBlankLine(text), "%q", text)
 	}
 }

@@ -9,7 +9,8 @@ import (
 func TestCheckPrefix(t *testing.T) {
 	assert.Empty(t, CheckPrefix("acme_"))
 	assert.Empty(t, CheckPrefix("a1_b_"))
-	for _, bad := range []string{"acme", "Acme_", "1a_", "_a_", "a-_", "a/_", "a_\n", "dlpack_", "dlpackgen_", "a__", "a__b_",
+	for _, bad := range []string{"acme", "Acme_", "1a_", "_a_", "a-_", "a/_", "a_\n", "dlpack_", "dlpackgen_", "a__",
+		"a__b_",
 		"a123456789012345678901234567890123456789_"} {
 		assert.NotEmpty(t, CheckPrefix(bad), bad)
 	}

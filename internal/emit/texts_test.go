@@ -183,7 +183,8 @@ func TestATextOfTwoSourcesIsFound(t *testing.T) {
 		{"templates", map[string]string{"a/x.c.tmpl": `f("{{.Name "x"}}: one two three");`, "b/y.h.tmpl": `
 			{{if eq .A "a b c"}}g("{{.Other}}: one two three");`},
 			[]string{`"{{}}: one two three": a/x.c.tmpl, b/y.h.tmpl`}},
-		{"Python", map[string]string{"a/x.py": "A = (\n    f\"one \"  # no\n    'two three')", "b/y.hpp": `"one two three"`},
+		{"Python", map[string]string{"a/x.py": "A = (\n    f\"one \"  # no\n    'two three')",
+			"b/y.hpp": `"one two three"`},
 			[]string{`"one two three": a/x.py, b/y.hpp`}},
 		{"Go", map[string]string{"a/x.go": "f(`one two three`)", "b/y.pyi": "'one two three'"},
 			[]string{`"one two three": a/x.go, b/y.pyi`}},

@@ -53,8 +53,9 @@ func (h *Host) View() View {
 	}
 	for _, f := range h.Functions {
 		text := declare(f.Returns+" (*)("+f.Params+")", prefix+f.Name, prefix)
-		v.Functions = append(v.Functions, FunctionView{Type: "typedef " + text + ";", Comment: f.Symbol + since(f.Since),
-			Name: f.Name, Symbol: marked(f.Symbol, f.Optional), MacOS: marked(f.MacOS, f.Optional)})
+		v.Functions = append(v.Functions, FunctionView{Type: "typedef " + text + ";",
+			Comment: f.Symbol + since(f.Since),
+			Name:    f.Name, Symbol: marked(f.Symbol, f.Optional), MacOS: marked(f.MacOS, f.Optional)})
 	}
 	return v
 }

@@ -61,9 +61,11 @@ func TestKernels(t *testing.T) {
 	float32, int8 := spec.DType{Name: "float32"}, spec.DType{Name: "int8"}
 	k := contract.Kernel{Name: "scale", Vars: []contract.Var{{Name: "T", Types: []spec.DType{float32, int8}}},
 		Args: []contract.Param{
-			{Name: "x", Line: "T[n] inout", Kind: contract.Tensor, Types: []spec.DType{float32, int8}, Access: contract.InOut},
+			{Name: "x", Line: "T[n] inout", Kind: contract.Tensor, Types: []spec.DType{float32, int8},
+				Access: contract.InOut},
 			{Name: "by", Line: "float", Kind: contract.Float, Var: contract.None}},
-		Devices: []contract.Device{{Name: "kDLCPU", Functions: []contract.Function{{Symbol: "scale_int8", Types: []int{1}}}}}}
+		Devices: []contract.Device{{Name: "kDLCPU",
+			Functions: []contract.Function{{Symbol: "scale_int8", Types: []int{1}}}}}}
 	r, err := spec.Embedded().Release("1.3")
 	require.NoError(t, err)
 	doc := Of(r, []contract.Kernel{k})

@@ -48,15 +48,17 @@ func main() {
 `
 
 var goMutants = []Mutant{
-	{"main.go", "range n {", "range n + 1 {"},                                                // the head of a loop
-	{"main.go", "square := i * i", "square := 2*i"},                                          // a declaration that others need
+	{"main.go", "range n {", "range n + 1 {"}, // the head of a loop
+	{"main.go", "square := i * i",
+		"square := 2*i"}, // a declaration that others need
 	{"main.go", "\t\tmade += square\n", ""},                                                  // a statement
 	{"main.go", "return 10", "return 11"},                                                    // a case of a switch
 	{"main.go", "case 2:\n\t\tmade++\n\tdefault:\n\t\tmade += 5", "default:\n\t\tmade += 6"}, // several cases
 	{"main.go", "made := 0", "made := 100"},                                                  // the first of all
 	{"main.go", "return made", "return 7"},                                                   // the last
-	{"main.go", "most = 3", "most = 2"},                                                      // no statement of a function
-	{"main.go", "sum(n), \" \"", "sum(n)+1"},                                                 // an argument
+	{"main.go", "most = 3",
+		"most = 2"}, // no statement of a function
+	{"main.go", "sum(n), \" \"", "sum(n)+1"}, // an argument
 }
 
 var goPrinted = []string{"5 10 2 \n", "5 10 6 \n", "5 10 3 \n", "5 10 1 \n", "5 11 2 \n", "6 10 7 \n",

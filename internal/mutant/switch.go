@@ -138,8 +138,9 @@ var (
 	goesOn = regexp.MustCompile(`^\s*([^\w\s:+*({}-]|(else|catch|case|default)\b)`)
 	// declares and does distinguish declarations, which other statements of their block need, from
 	// other statements.
-	declares = regexp.MustCompile(`^\s*(?:(?:const|constexpr|static|thread_local|using|auto|typename|struct|union|enum|unsigned|signed|long|short|typedef)\b` +
-		`|[A-Za-z_][\w:]*(?:<[^;=]*>)?(?:\s+const)?[\s*&]+(?:const\s+)?[A-Za-z_]\w*\s*[=;,({\[])`)
+	declares = regexp.MustCompile(
+		`^\s*(?:(?:const|constexpr|static|thread_local|using|auto|typename|struct|union|enum|unsigned|signed|long|short|typedef)\b` +
+			`|[A-Za-z_][\w:]*(?:<[^;=]*>)?(?:\s+const)?[\s*&]+(?:const\s+)?[A-Za-z_]\w*\s*[=;,({\[])`)
 	does = regexp.MustCompile(`^\s*(return|throw|delete|goto|if|for|while|switch|try|do)\b`)
 	// compiled matches the text before a condition that the compiler evaluates.
 	compiled = regexp.MustCompile(`\bif constexpr \([^;{}]*$`)

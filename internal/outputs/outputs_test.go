@@ -61,8 +61,9 @@ func TestNinjaIsEscaped(t *testing.T) {
 	l := listed(t, "a b:c$d", emit.File{Path: "x.h"})
 	text, err := l.Ninja("s p")
 	require.NoError(t, err)
-	assert.Equal(t, "ninja_dyndep_version = 1\nbuild s$ p | $\n    out/a$ b$:c$$d/x.h $\n    out/dlpackgen.lock: dyndep\n"+
-		"  restat = 1\n", text)
+	assert.Equal(t,
+		"ninja_dyndep_version = 1\nbuild s$ p | $\n    out/a$ b$:c$$d/x.h $\n    out/dlpackgen.lock: dyndep\n"+
+			"  restat = 1\n", text)
 	text, err = l.Ninja("out/dlpackgen.lock")
 	require.NoError(t, err)
 	assert.Equal(t, 1, strings.Count(text, "lock"))

@@ -229,7 +229,8 @@ func (s *Spec) widths() {
 	for _, t := range s.dtypes {
 		for _, code := range s.codes() {
 			if code.Name == t.Code && code.Bits != 0 && code.Bits != t.Bits {
-				t.node.Errorf("invalid-width", "", "dtype %s has %d bits, and %s has %d", t.Name, t.Bits, t.Code, code.Bits)
+				t.node.Errorf("invalid-width", "", "dtype %s has %d bits, and %s has %d", t.Name, t.Bits, t.Code,
+					code.Bits)
 			}
 		}
 	}

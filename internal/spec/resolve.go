@@ -193,7 +193,8 @@ func (l *linker) structure(n *yaml.Node, s *Struct, fields []entry[Field]) {
 		seen[f.Name] = true
 		l.replaced(at, f.Name)
 		if !f.Type.pointerLike(l) && (f.Null != "" || f.Owner != "") {
-			l.report(at, "invalid-field", "", "%s.%s is not a pointer, so nullable and owner do not apply", s.Name, f.Name)
+			l.report(at, "invalid-field", "", "%s.%s is not a pointer, so nullable and owner do not apply", s.Name,
+				f.Name)
 		}
 		f.Type = l.link(f.Type, s, false)
 		f.NullBefore = l.nullBefore(&fields[i], f)

@@ -36,7 +36,8 @@ func (s *Spec) dangling(codes map[string]string) {
 	names := sortedKeys(codes)
 	for _, t := range s.dtypes {
 		if _, ok := codes[t.Code]; !ok {
-			t.node.Errorf("undefined-code", diag.DidYouMean(t.Code, names), "dtype %s: no enumerator %q", t.Name, t.Code)
+			t.node.Errorf("undefined-code", diag.DidYouMean(t.Code, names), "dtype %s: no enumerator %q", t.Name,
+				t.Code)
 		}
 	}
 }

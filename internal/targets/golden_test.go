@@ -157,7 +157,8 @@ func TestRenderedFilesHaveGoldens(t *testing.T) {
 		if len(files) == 0 {
 			continue
 		}
-		archive := &txtar.Archive{Comment: fmt.Appendf(nil, "Target %s for the kernels of internal/targets.\n", row.Name)}
+		archive := &txtar.Archive{Comment: fmt.Appendf(
+			nil, "Target %s for the kernels of internal/targets.\n", row.Name)}
 		for _, name := range slices.Sorted(maps.Keys(files)) {
 			assert.Empty(t, looseEnds.FindString(files[name]), "%s of %s", name, row.Name)
 			archive.Files = append(archive.Files, txtar.File{Name: name, Data: []byte(files[name])})

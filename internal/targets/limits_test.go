@@ -25,7 +25,8 @@ func TestLimitsInCopiedSourcesAreThoseOfTheSpec(t *testing.T) {
 	}{
 		{"go/exchange.h", `VIEW_NDIM = (\d+),`, release.Limits.NDim},
 		{"traced/checks.py", `"shape", _ctypes.c_int64 \* (\d+)\)`, release.Limits.NDim},
-		{"device/dlpackgen_backend.h", `int32_t ndim; /\* 0 to (\d+), the limit of valid tensors \*/`, release.Limits.NDim},
+		{"device/dlpackgen_backend.h", `int32_t ndim; /\* 0 to (\d+), the limit of valid tensors \*/`,
+			release.Limits.NDim},
 		{"c/parameter.h", `#define DLPACKGEN_MOST_PARAMETERS (\d+)\n`, emit.MaxParameters},
 	} {
 		found := emittest.Matches(t, c.file, c.form)
@@ -37,7 +38,8 @@ func TestLimitsInCopiedSourcesAreThoseOfTheSpec(t *testing.T) {
 
 // Other limits in the spec reach the constants of C and Go, and the struct of results.
 func TestLimitsOfTheSpecAreRendered(t *testing.T) {
-	text := strings.Replace(string(source.YAML), "  ndim: 64\n  exchange_chain: 64\n", "  ndim: 63\n  exchange_chain: 62\n", 1)
+	text := strings.Replace(string(source.YAML), "  ndim: 64\n  exchange_chain: 64\n",
+		"  ndim: 63\n  exchange_chain: 62\n", 1)
 	s, diags := spec.Load("changed", []byte(text))
 	require.NotNil(t, s, "%v", diags.Sorted())
 	release, err := s.Release("1.3")

@@ -34,8 +34,9 @@ var foreignFiles = map[string]string{
 var (
 	// prose matches comments and strings of C, C++, Go and Python.
 	prose = map[bool]*regexp.Regexp{
-		false: regexp.MustCompile("(?s)/\\*.*?\\*/|//[^\\n]*|\"(?:[^\"\\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\\n]|\\\\.)'|`[^`]*`"),
-		true:  regexp.MustCompile(`(?s)"""(?:.*?)"""|#[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`),
+		false: regexp.MustCompile(
+			"(?s)/\\*.*?\\*/|//[^\\n]*|\"(?:[^\"\\\\\\n]|\\\\.)*\"|'(?:[^'\\\\\\n]|\\\\.)'|`[^`]*`"),
+		true: regexp.MustCompile(`(?s)"""(?:.*?)"""|#[^\n]*|"(?:[^"\\\n]|\\.)*"|'(?:[^'\\\n]|\\.)*'`),
 	}
 	sourceName = regexp.MustCompile(`[\w./+%-]*\w\.(?:h|hpp|c|cc|cu|cpp|py|go)\b(?:[^\w(.]|\.\W|$)`)
 	fileOf     = regexp.MustCompile(`\\file (\S+)`)
@@ -145,7 +146,8 @@ func TestPagesNameNoParts(t *testing.T) {
 		text, err := fs.ReadFile(pages, name)
 		for _, found := range sourceName.FindAllString(string(text), -1) {
 			base := path.Base(plain(found))
-			assert.False(t, parts[base] && !emitted[base] && !strings.HasPrefix(found, "templates/"), "%s: %s", name, found)
+			assert.False(t, parts[base] && !emitted[base] && !strings.HasPrefix(found, "templates/"), "%s: %s", name,
+				found)
 		}
 		return err
 	}))

@@ -216,21 +216,22 @@ func TestAnotherCopyWithPartsIsSeen(t *testing.T) {
 	}
 	assert.Empty(t, compare(good))
 	bad := map[string]string{
-		"a line of a part is lost":          strings.Replace(good, "int p2;\n", "", 1),
-		"a line of a part differs":          strings.Replace(good, "int q;", "int q = 1;", 1),
-		"a line of the source differs":      strings.Replace(good, "int a;", "int a = 1;", 1),
-		"two lines are exchanged":           strings.Replace(good, "int p;\n\nint p2;", "int p2;\n\nint p;", 1),
-		"a part stands after its first use": strings.Replace(good, "int q;\n\n/* The p. */\n\nint p;", "int p;\n\nint q;", 1),
-		"a part stands twice":               strings.Replace(good, "int w;\n", "int w;\nint q;\n", 1),
-		"a heading is lost":                 strings.Replace(good, "/* The p. */\n", "", 1),
-		"a heading differs":                 strings.Replace(good, "The p.", "The q.", 1),
-		"a heading stands without code":     strings.Replace(good, "int w;\n", "int w;\n/* The e. */\n", 1),
-		"a heading names its file":          strings.Replace(good, "The p.", "p.h The p.", 1),
-		"a guard stays":                     strings.Replace(good, "int q;\n", "#ifndef Q_H\n#define Q_H\nint q;\n", 1),
-		"an include of a part stays":        strings.Replace(good, "int q;\n", "#include \"p.h\"\nint q;\n", 1),
-		"the include of an output is lost":  strings.Replace(good, "#include \"all.h\"\n", "", 1),
-		"a line is in no source":            good + "int c;\n",
-		"the last line is lost":             strings.Replace(good, "int b;\n", "", 1),
+		"a line of a part is lost":     strings.Replace(good, "int p2;\n", "", 1),
+		"a line of a part differs":     strings.Replace(good, "int q;", "int q = 1;", 1),
+		"a line of the source differs": strings.Replace(good, "int a;", "int a = 1;", 1),
+		"two lines are exchanged":      strings.Replace(good, "int p;\n\nint p2;", "int p2;\n\nint p;", 1),
+		"a part stands after its first use": strings.Replace(
+			good, "int q;\n\n/* The p. */\n\nint p;", "int p;\n\nint q;", 1),
+		"a part stands twice":              strings.Replace(good, "int w;\n", "int w;\nint q;\n", 1),
+		"a heading is lost":                strings.Replace(good, "/* The p. */\n", "", 1),
+		"a heading differs":                strings.Replace(good, "The p.", "The q.", 1),
+		"a heading stands without code":    strings.Replace(good, "int w;\n", "int w;\n/* The e. */\n", 1),
+		"a heading names its file":         strings.Replace(good, "The p.", "p.h The p.", 1),
+		"a guard stays":                    strings.Replace(good, "int q;\n", "#ifndef Q_H\n#define Q_H\nint q;\n", 1),
+		"an include of a part stays":       strings.Replace(good, "int q;\n", "#include \"p.h\"\nint q;\n", 1),
+		"the include of an output is lost": strings.Replace(good, "#include \"all.h\"\n", "", 1),
+		"a line is in no source":           good + "int c;\n",
+		"the last line is lost":            strings.Replace(good, "int b;\n", "", 1),
 	}
 	for _, name := range slices.Sorted(maps.Keys(bad)) {
 		assert.NotEqual(t, good, bad[name])

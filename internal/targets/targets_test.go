@@ -82,7 +82,8 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 	for _, imports := range []map[string]string{nil, {emit.SharedDevice: "example.org/device"}} {
 		for _, row := range rows {
 			m := &emit.Model{Release: release, Import: "example.org/x", Imports: imports,
-				Contracts: []contract.Kernel{oneContract()}, Library: emit.Library{Units: []string{"../kernels/kernels.c"}}}
+				Contracts: []contract.Kernel{oneContract()},
+				Library:   emit.Library{Units: []string{"../kernels/kernels.c"}}}
 			name(t, named, row, m)
 			m.Options = map[string]string{row.Single: "true", "stubs": "true", "tests": "true", "package": "true"}
 			name(t, named, row, m)
@@ -100,7 +101,8 @@ func TestEverySourceIsInAManifest(t *testing.T) {
 }
 
 func oneContract() contract.Kernel {
-	return contract.Kernel{Name: "f", Serial: true, Error: "f_error", Args: []contract.Param{{Name: "x", Var: contract.None}},
+	return contract.Kernel{Name: "f", Serial: true, Error: "f_error",
+		Args:    []contract.Param{{Name: "x", Var: contract.None}},
 		Results: []contract.Param{{Name: "y", Var: contract.None, Types: []spec.DType{{Name: "float32"}}}},
 		Devices: []contract.Device{{Name: "kDLCPU", Value: 1, Functions: []contract.Function{{Symbol: "f"}}},
 			{Name: "kDLCUDA", Value: 2, Functions: []contract.Function{{Symbol: "f_cuda"}}}}}

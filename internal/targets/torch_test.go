@@ -66,8 +66,9 @@ func TestDevicesThatTorchLacks(t *testing.T) {
 	const k = "f: {devices: {%: {}}, args: {x: 'float32[n]'}, returns: {y: 'float32[n]'}}\n"
 	for device, want := range map[string][2]string{
 		"kDLCPU": {}, "kDLROCM": {},
-		"kDLVulkan": {"for kDLVulkan, which PyTorch has no backend for", "for kDLVulkan, which PyTorch has no backend for"},
-		"kDLMAIA":   {"", "is for kDLMAIA, which PyTorch's C shim does not report"},
+		"kDLVulkan": {"for kDLVulkan, which PyTorch has no backend for",
+			"for kDLVulkan, which PyTorch has no backend for"},
+		"kDLMAIA": {"", "is for kDLMAIA, which PyTorch's C shim does not report"},
 	} {
 		for i, target := range []string{"torch", "torchshim"} {
 			all := emittest.Described(t, strings.Replace(k, "%", device, 1))

@@ -172,7 +172,8 @@ func (s *state) call(dot any, at parse.Node, name string, words []parse.Node, pi
 	}
 	out := reflect.ValueOf(f).Call(in)
 	if len(out) > 1 && !out[1].IsNil() {
-		return nil, s.failf(at, "error calling %s: %w", name, out[1].Interface().(error)) //nolint:forcetypeassert // Functions
+		return nil, s.failf(at, "error calling %s: %w", name,
+			out[1].Interface().(error)) //nolint:forcetypeassert // Functions
 	}
 	return out[0].Interface(), nil
 }

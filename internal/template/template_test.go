@@ -26,7 +26,8 @@ type base struct{ Below string }
 func data() any {
 	ada := person{Name: "Ada", Age: 36, Tags: []string{"x", "y", "z"}, Extra: map[string]any{"b": int64(2), "a": "one"},
 		hidden: "no", base: base{"under"}}
-	return map[string]any{"p": ada, "ptr": &person{Name: "Bob", Friend: &ada}, "list": []any{int64(1), "two", nil, true},
+	return map[string]any{"p": ada, "ptr": &person{Name: "Bob", Friend: &ada},
+		"list":  []any{int64(1), "two", nil, true},
 		"empty": []any{}, "map": map[string]any{"k2": "v2", "k1": "v1"}, "n": int64(3), "zero": 0, "none": nil,
 		"text": "héllo", "f": 1.5, "yes": true, "words": [2]string{"a", "b"}}
 }
@@ -68,7 +69,8 @@ func fillAsGo(text string, data any) (string, error) {
 // TestTemplatesFillAsThoseOfGo compares the package with text/template.
 func TestTemplatesFillAsThoseOfGo(t *testing.T) {
 	for _, text := range []string{
-		"", "text", "{{/* a comment */}}x", " {{- 1 -}} ", "{{.p.Name}} {{.p.Below}} {{.ptr.Friend.Name}} {{.p.Extra.a}}",
+		"", "text", "{{/* a comment */}}x", " {{- 1 -}} ",
+		"{{.p.Name}} {{.p.Below}} {{.ptr.Friend.Name}} {{.p.Extra.a}}",
 		"{{.n}} {{.f}} {{.yes}} {{.text}} {{.list}} {{.map}} {{.none}} {{.words}}",
 		"{{1}} {{-7}} {{0x1e}} {{0b11}} {{'a'}} {{1.5}} {{1e3}} {{1_000}} {{true}} {{\"a\\n\"}} {{`raw`}} {{0i}} {{2i}}",
 		"{{with .p}}{{.Name}}{{$.n}}{{end}}{{with .none}}a{{else}}b{{end}}{{with .zero}}a{{else with .n}}{{.}}{{end}}",

@@ -38,8 +38,9 @@ func Grown(t testing.TB, source string) string {
 func Sizes(t testing.TB, source string, env []string, args ...string) (string, error) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "sizes")
-	Run(t, testtool.Require(t, "gcc", "gcc"), append([]string{"-std=gnu11", "-g", Level(), "-fsanitize=address", "-I", source,
-		"-o", program, "../../internal/testkit/testdata/sizes.c"}, args...)...)
+	Run(t, testtool.Require(t, "gcc", "gcc"),
+		append([]string{"-std=gnu11", "-g", Level(), "-fsanitize=address", "-I", source,
+			"-o", program, "../../internal/testkit/testdata/sizes.c"}, args...)...)
 	cmd := exec.Command(program)
 	// Memory that a driver never frees is not tested here.
 	cmd.Env = append(env, "ASAN_OPTIONS=detect_leaks=0")
@@ -53,7 +54,8 @@ func WantSizes(backend string, calls int) string {
 	var want strings.Builder
 	for _, g := range growable[:calls] {
 		small := func(size int) {
-			fmt.Fprintf(&want, "%s 7 0 0 %s: %s: expected a size of at least %d in the %s, got %d; set it to sizeof(%s)\n",
+			fmt.Fprintf(&want,
+				"%s 7 0 0 %s: %s: expected a size of at least %d in the %s, got %d; set it to sizeof(%s)\n",
 				g.step, backend, g.call, g.first, g.name, size, g.name)
 		}
 		good := g.step + " 0 0 0 \n"

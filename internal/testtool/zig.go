@@ -44,7 +44,8 @@ func RequireMacCompiler(t testing.TB, arch string) string {
 		text := "--- !tapi-tbd\ntbd-version: 4\ntargets: [x86_64-macos, arm64-macos]\ninstall-name: " + name + "\n...\n"
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 	}
-	script := fmt.Sprintf("#!/bin/sh\nexport ZIG_GLOBAL_CACHE_DIR=%s ZIG_LOCAL_CACHE_DIR=%[1]s\nexec %s cc -target %s-macos -L%s -F%[4]s \"$@\"\n",
+	script := fmt.Sprintf(
+		"#!/bin/sh\nexport ZIG_GLOBAL_CACHE_DIR=%s ZIG_LOCAL_CACHE_DIR=%[1]s\nexec %s cc -target %s-macos -L%s -F%[4]s \"$@\"\n",
 		cache, zig, macArchitectures[arch], dir)
 	put(t, filepath.Join(dir, "cc"), []byte(script))
 	return filepath.Join(dir, "cc")

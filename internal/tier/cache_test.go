@@ -48,7 +48,8 @@ func digest(t *testing.T, dir string) string {
 func TestTheSourcesOfTheCommandAreInputs(t *testing.T) {
 	dir := copied(t)
 	was := digest(t, dir)
-	for _, name := range []string{"cmd/a/main.go", "internal/b/b.go", "spec/a.yaml", "templates/a.h", "go.mod", "go.sum"} {
+	for _, name := range []string{"cmd/a/main.go", "internal/b/b.go", "spec/a.yaml", "templates/a.h", "go.mod",
+		"go.sum"} {
 		place(t, dir, name, name)
 		is := digest(t, dir)
 		assert.NotEqual(t, was, is, name)

@@ -72,8 +72,9 @@ func TestAFolderThatMayNotBeWrittenToIsNamed(t *testing.T) {
 			d := requireKind(t, failure, KindIO).Findings[0]
 			assert.Equal(t, c.at, d.Pos.File)
 			assert.Equal(t, c.text, d.Text)
-			assert.Equal(t, "generate writes files, the lock and temporary files there: make the folder writable for this "+
-				"user, or choose another one with --out DIR; "+whole, d.Hint)
+			assert.Equal(t,
+				"generate writes files, the lock and temporary files there: make the folder writable for this "+
+					"user, or choose another one with --out DIR; "+whole, d.Hint)
 			assert.Equal(t, before, disked(t, dir))
 		}
 		_, failure := sealed("c", err).clean(req, false)

@@ -233,7 +233,8 @@ func (w *want) editedError(p *plan) error {
 			out.Findings = append(out.Findings, finding(KindModified, w.at(it.Path),
 				"move it away, or let `dlpackgen generate --force` replace it", "%s", ForeignText))
 		case it.State == Modified && it.Action == Keep:
-			out.Findings = append(out.Findings, finding(KindModified, w.at(it.Path), hint, "the file was edited by hand"))
+			out.Findings = append(out.Findings,
+				finding(KindModified, w.at(it.Path), hint, "the file was edited by hand"))
 		}
 	}
 	return out

@@ -19,7 +19,8 @@ func TestScanOfStrangeFiles(t *testing.T) {
 	link(t, filepath.Join(filepath.Dir(dir), "outside"), filepath.Join(dir, "c", "away"))
 	link(t, "..", filepath.Join(dir, "c", "loop"))
 	makePipe(t, filepath.Join(dir, "c", "pipe"))
-	assert.Equal(t, map[string]string{"c/away": "untracked", "c/loop": "untracked", "c/pipe": "untracked"}, states(t, req))
+	assert.Equal(t, map[string]string{"c/away": "untracked", "c/loop": "untracked", "c/pipe": "untracked"},
+		states(t, req))
 
 	remove(t, dir, "c/a.h")
 	makePipe(t, filepath.Join(dir, "c", "a.h"))

@@ -106,7 +106,8 @@ func (w world) planSides(want *want) error {
 			return fail(KindConflict, s.pos, "remove the link, or give the "+s.what+" another name",
 				"the %s must be a regular file, and this link does not lead to one", s.what)
 		case !info.Mode().IsRegular():
-			return fail(KindConflict, s.pos, "give the "+s.what+" another name", "the %s must be a regular file", s.what)
+			return fail(KindConflict, s.pos, "give the "+s.what+" another name", "the %s must be a regular file",
+				s.what)
 		}
 	}
 	return nil
@@ -129,7 +130,8 @@ func (w world) writeSides(want *want) error {
 		if err := w.writeSide(s); err != nil {
 			out := want.notWritten(s.pos, err)
 			if isDenied(err) {
-				out.Findings[0].Hint = "make the folder writable for this user, or write the " + s.what + " to another one"
+				out.Findings[0].Hint = "make the folder writable for this user, or write the " + s.what +
+					" to another one"
 			}
 			return out
 		}

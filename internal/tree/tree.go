@@ -90,7 +90,8 @@ const (
 
 // String returns the word for the state in check's findings and codes.
 func (s State) String() string {
-	return [...]string{"unchanged", "missing", "outdated", "obsolete", "modified", "orphaned", "untracked", "lock-outdated",
+	return [...]string{"unchanged", "missing", "outdated", "obsolete", "modified", "orphaned", "untracked",
+		"lock-outdated",
 		"interrupted"}[s]
 }
 

@@ -33,12 +33,14 @@ func (w world) verify(req Request) (*Report, error) {
 			return nil, vendorAgain(err)
 		}
 		if r.lockText == nil {
-			return nil, fail(KindRequest, want.at(want.lock), "name the folder that has the lock, and vendor the lock too",
+			return nil, fail(KindRequest, want.at(want.lock),
+				"name the folder that has the lock, and vendor the lock too",
 				"there is no lock to verify files by")
 		}
 		if len(r.entries) == 0 {
-			return nil, fail(KindInvalid, want.at(want.lock), "restore the lock from version control, or vendor it again with "+
-				"its files", "the lock lists no files")
+			return nil, fail(KindInvalid, want.at(want.lock),
+				"restore the lock from version control, or vendor it again with "+
+					"its files", "the lock lists no files")
 		}
 		v := &verifier{reader: r, report: &Report{Writer: r.writer}, files: map[key]bool{}, folders: map[int]bool{}}
 		return v.verify()

@@ -196,7 +196,8 @@ func TestVerifyRejectsHeadersThatBeginAsStarterFiles(t *testing.T) {
 		setContent(t, dir, "c/"+name, emit.StarterLine(name))
 	}
 	why := " untracked: it begins like a starter file, which belongs to its author"
-	assert.Equal(t, []string{"c/acme_hooks.h" + why, "c/acme_impl.c" + why, "c/string.h untracked", "c/x.HPP untracked"},
+	assert.Equal(t, []string{"c/acme_hooks.h" + why, "c/acme_impl.c" + why, "c/string.h untracked",
+		"c/x.HPP untracked"},
 		verdicts(t, bare))
 }
 

@@ -214,7 +214,8 @@ func (c *collector) blockedByFiles() {
 				if c.files[file].target == c.files[name].target {
 					hint = "rename the file or the folder"
 				}
-				c.bad(KindConflict, c.at(name).File, hint, "%s is planned as a file and as a directory", c.at(file).File)
+				c.bad(KindConflict, c.at(name).File, hint, "%s is planned as a file and as a directory",
+					c.at(file).File)
 			}
 		}
 	}

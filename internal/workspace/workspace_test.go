@@ -24,7 +24,8 @@ func place(t *testing.T, files ...string) {
 
 func TestFindListsEachConfigOnce(t *testing.T) {
 	t.Chdir(t.TempDir())
-	place(t, "x.yaml", "b/x.yaml", "b/c/x.yaml", "a-b/x.yaml", "a/x.yaml", "a/y.yaml", "d/vendor/x.yaml", "d/.git/x.yaml",
+	place(t, "x.yaml", "b/x.yaml", "b/c/x.yaml", "a-b/x.yaml", "a/x.yaml", "a/y.yaml", "d/vendor/x.yaml",
+		"d/.git/x.yaml",
 		".hidden/x.yaml")
 	for want, patterns := range map[string][]string{
 		"all":                        {"./...", "b/..."},
@@ -142,7 +143,8 @@ func TestFilesAreComparedWhereInputsAreWritten(t *testing.T) {
 		p.Plan = func() (Plan, error) { requested[name] = true; return Plan{}, nil }
 		return p
 	}
-	Conflicts(filepath.FromSlash("/w"), "x.yaml", []Project{at("a", "a/x.yaml"), at("b", "a/b/x.yaml"), at("c", "x.yaml"),
-		at("d", "x.yaml"), at("e", "e/x.yaml", filepath.FromSlash("/w/f"))})
+	Conflicts(filepath.FromSlash("/w"), "x.yaml",
+		[]Project{at("a", "a/x.yaml"), at("b", "a/b/x.yaml"), at("c", "x.yaml"),
+			at("d", "x.yaml"), at("e", "e/x.yaml", filepath.FromSlash("/w/f"))})
 	assert.Equal(t, map[string]bool{"a": true, "b": true, "e": true}, requested)
 }

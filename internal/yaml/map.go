@@ -132,7 +132,8 @@ func (n *Node) Text(what string) string {
 			hint = "write a value, or remove the key"
 		}
 		if n.bare == 0 {
-			n.doc.fail(n.Line, n.Col, "unquoted", hint, "%s must be a string, and %q without quotes is not", what, n.Value)
+			n.doc.fail(n.Line, n.Col, "unquoted", hint, "%s must be a string, and %q without quotes is not", what,
+				n.Value)
 			n.bare = n.doc.diags.Len()
 		}
 	}
@@ -347,5 +348,6 @@ func (m *Map) unknown(key *Node) {
 		return
 	}
 	delete(m.missed, near)
-	key.doc.diags.Replace(at, key.doc.finding(key.Line, key.Col, "unknown-key", hint, "%s has no key %q", m.what, key.Value))
+	key.doc.diags.Replace(at, key.doc.finding(
+		key.Line, key.Col, "unknown-key", hint, "%s has no key %q", m.what, key.Value))
 }

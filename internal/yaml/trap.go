@@ -64,7 +64,8 @@ var plainKey = regexp.MustCompile(`([^\s:,{}\[\]]{1000}[^\s:,{}\[\]]{24,}):(?: |
 func (doc *document) longKey() bool {
 	for i, line := range doc.lines {
 		if at := plainKey.FindStringSubmatchIndex(line); at != nil && at[3]-at[2] > maxKey {
-			doc.fail(i+1, at[2]+1, "yaml-syntax", "shorten the key", "the key has %d bytes, more than the %d that YAML allows",
+			doc.fail(i+1, at[2]+1, "yaml-syntax", "shorten the key",
+				"the key has %d bytes, more than the %d that YAML allows",
 				at[3]-at[2], maxKey)
 			return true
 		}

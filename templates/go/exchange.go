@@ -53,7 +53,8 @@ func FindExchangeAPI(newest *DLPackExchangeAPIHeader) (ExchangeAPI, error) {
 		}
 		header = (*DLPackExchangeAPIHeader)(loadPtr(&header.PrevAPI))
 	}
-	return ExchangeAPI{}, failf(ErrTable, "no table of version %d among the first %d of the chain, which may be a cycle",
+	return ExchangeAPI{}, failf(ErrTable,
+		"no table of version %d among the first %d of the chain, which may be a cycle",
 		MajorVersion, maxTables)
 }
 

@@ -147,7 +147,8 @@ func recordedStruct(r *spec.Release, s *spec.Struct) object {
 	for _, f := range l.Fields {
 		o := object{"name": f.Name, "type": spell.Type(f.Type), "offset": f.Offset, "size": f.Size}
 		if f.Type.Kind == spec.Function {
-			o["function"] = object{"params": recordedParams(spell, f.Type.Func), "returns": spell.Type(f.Type.Func.Returns)}
+			o["function"] = object{"params": recordedParams(spell, f.Type.Func),
+				"returns": spell.Type(f.Type.Func.Returns)}
 		}
 		fields = append(fields, o)
 	}

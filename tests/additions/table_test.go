@@ -70,8 +70,9 @@ func Test(t *testing.T) {
 					{"  DLPACKGEN_ERROR_EXCHANGE_SLOT = 15 ", "  DLPACKGEN_ERROR_ELEMENT_SIZE = 35,\n"},
 					{"    case DLPACKGEN_ERROR_EXCHANGE_SLOT: return",
 						"    case DLPACKGEN_ERROR_ELEMENT_SIZE: return \"an element exceeds 64 KiB\";\n"},
-					{"  if (!limits->known_device)\n", "  if (dlpackgen_element_bits(tensor->dtype, flags) > 524288)\n" +
-						"    return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_ELEMENT_SIZE, 0, 0, -1);\n"},
+					{"  if (!limits->known_device)\n",
+						"  if (dlpackgen_element_bits(tensor->dtype, flags) > 524288)\n" +
+							"    return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_ELEMENT_SIZE, 0, 0, -1);\n"},
 				}},
 			{file: "templates/cpp/error.hpp", documented: []string{"templates/cpp/error.hpp"}, missing: "element_size",
 				inserted: []insertion{
@@ -101,7 +102,8 @@ int main() { return std::strcmp(dlpackgen::error_string(dlpackgen::ErrorCode::el
 	{
 		name: "target", section: "Adding a target",
 		places: []place{
-			{file: "internal/emit/swift/swift.go", documented: []string{"internal/emit/<name>/"}, missing: "internal/emit/swift",
+			{file: "internal/emit/swift/swift.go", documented: []string{"internal/emit/<name>/"},
+				missing: "internal/emit/swift",
 				created: `// Package swift implements target "swift".
 package swift
 
@@ -113,7 +115,8 @@ var Target = emit.Target{Name: "swift", Doc: "the type codes for Swift", Path: "
 		return emit.Manifest{Assets: emit.Showing(m.Release, emit.Copies("swift", "", "codes.swift.tmpl"))}, nil
 	}}
 `},
-			{file: "templates/swift/codes.swift.tmpl", documented: []string{"templates/<name>/"}, missing: "codes.swift.tmpl",
+			{file: "templates/swift/codes.swift.tmpl", documented: []string{"templates/<name>/"},
+				missing: "codes.swift.tmpl",
 				created: "public let dlpackVersion = \"{{.Version}}\"\n"},
 			{file: "internal/targets/targets.go", documented: []string{"internal/targets/targets.go"}, missing: "swift",
 				inserted: []insertion{
@@ -133,7 +136,8 @@ var Target = emit.Target{Name: "swift", Doc: "the type codes for Swift", Path: "
 			{"  - {version: main, ", "  - {version: \"1.4\", date: 2026-12}\n"},
 		}, replaced: [][2]string{
 			{`literal: "3"` + "\n", `literal: "4"` + "\n"},
-			{`{until: "1.2", literal: "2"}`, `{until: "1.2", literal: "2"}` + "\n      - " + `{until: "1.3", literal: "3"}`},
+			{`{until: "1.2", literal: "2"}`, `{until: "1.2", literal: "2"}` + "\n      - " +
+				`{until: "1.3", literal: "3"}`},
 		}}},
 		files: map[string]string{
 			"dlpackgen.yaml": config("1.4"),

@@ -103,7 +103,8 @@ func (u *user) download(t *testing.T, program string) {
 	require.NoError(t, err, "%s", out)
 	data, err := os.ReadFile(archive)
 	require.NoError(t, err)
-	made := fmt.Sprintf(`dlpackgen_download(name = "dlpackgen_local", urls = ["file://%s"], sha256 = "%x", strip_prefix = "%s")`,
+	made := fmt.Sprintf(
+		`dlpackgen_download(name = "dlpackgen_local", urls = ["file://%s"], sha256 = "%x", strip_prefix = "%s")`,
 		archive, sha256.Sum256(data), top)
 	u.replace(t, "WORKSPACE", u.from, made)
 	if strings.HasPrefix(u.from, "dlpackgen_local(") {

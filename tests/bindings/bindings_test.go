@@ -52,7 +52,8 @@ func (b binder) includes(t *testing.T, ours ...string) (flags []string) {
 		flags = append(flags, "-I", folder)
 	}
 	return append(flags, "-isystem", "/usr/include/eigen3", "-isystem", headers,
-		"-isystem", filepath.Join(testtool.RequirePackage(t, testtool.RequirePython(t), b.name, "make setup"), "include"))
+		"-isystem", filepath.Join(testtool.RequirePackage(t, testtool.RequirePython(t), b.name, "make setup"),
+			"include"))
 }
 
 // generated are the committed folders for vendoring.
@@ -72,7 +73,8 @@ func (b binder) runtime(t *testing.T) []string {
 		args := append([]string{"-std=c++17", testkit.Level(), "-w", "-c", "-fPIC", "-fvisibility=hidden", "-DNDEBUG",
 			"-fno-strict-aliasing", "-I", filepath.Join(folder, "ext", "robin_map", "include"),
 			"-o", filepath.Join(dir, "nanobind.o")}, b.includes(t)...)
-		testkit.Run(t, testtool.RequireCompiler(t, "g++", "g++"), append(args, filepath.Join(folder, "src", "nb_combined.cpp"))...)
+		testkit.Run(t, testtool.RequireCompiler(t, "g++", "g++"),
+			append(args, filepath.Join(folder, "src", "nb_combined.cpp"))...)
 	})
 	return []string{filepath.Join(dir, "nanobind.o")}
 }
@@ -122,7 +124,8 @@ func (b binder) modules(t *testing.T) string {
 func script(t *testing.T, dir string, env []string, libraries ...string) (string, error) {
 	t.Helper()
 	args := append([]string{"bindings.py"}, libraries...)
-	cmd := testkit.Forked(testtool.RequirePython(t), strings.Join(append([]string{"numpy"}, libraries...), ","), args...)
+	cmd := testkit.Forked(testtool.RequirePython(t), strings.Join(append([]string{"numpy"}, libraries...), ","),
+		args...)
 	cmd.Env = append(append(os.Environ(), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu"), env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err
@@ -279,9 +282,11 @@ func TestTheSingleHeader(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, files[0].Path), files[0].Data, 0o600))
 	for _, b := range binders {
-		text := strings.NewReplacer("#include <dlpackgen/eigen.hpp>", "#include <dlpackgen_python.h>\n#include <Eigen/Core>",
+		text := strings.NewReplacer("#include <dlpackgen/eigen.hpp>",
+			"#include <dlpackgen_python.h>\n#include <Eigen/Core>",
 			"<dlpackgen/"+b.name+".hpp>", "<"+b.name+"/"+b.name+".h>\n#include <dlpackgen.hpp>").Replace(b.example(t))
-		args := append([]string{"-x", "c++", "-std=c++17", "-fsyntax-only", "-", "-I", dir}, b.includes(t, generated(t)[0])...)
+		args := append([]string{"-x", "c++", "-std=c++17", "-fsyntax-only", "-", "-I", dir},
+			b.includes(t, generated(t)[0])...)
 		cmd := exec.Command(testtool.Require(t, "g++", "g++"), args...)
 		cmd.Stdin = strings.NewReader(text)
 		out, err := cmd.CombinedOutput()

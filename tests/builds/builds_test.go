@@ -68,7 +68,8 @@ func (s system) changes(t *testing.T) {
 // ownTarget adds a target with its own templates, whose output no C source includes.
 func (s system) ownTarget(t *testing.T, p *project) {
 	p.write(t, "ex/templates/own/a.py.tmpl", "release = {{.dlpack.minor}}\n")
-	p.replace(t, "ex/dlpackgen.yaml", "targets: {c: {}}", "targets: {c: {}, own: {templates: templates/own, path: own}}")
+	p.replace(t, "ex/dlpackgen.yaml", "targets: {c: {}}",
+		"targets: {c: {}, own: {templates: templates/own, path: own}}")
 	p.replace(t, "ex/ninja/build.ninja", "outputs.dd: outputs ../dlpackgen.yaml $program",
 		"outputs.dd: outputs ../dlpackgen.yaml $program ../templates/own")
 	p.builds(t, "a target with its own templates", "generate")
@@ -101,7 +102,9 @@ var c = []string{"main.c", "plain.c"}
 // systems are the build systems by the folder of their example.
 var systems = map[string]system{
 	"make": {generated: "ex/make/gen", all: c, users: c[:1], nothing: "'tensors' is up to date",
-		build: func(t *testing.T, p *project) string { return p.run(t, "ex/make", testtool.Require(t, "make", "make")) }},
+		build: func(t *testing.T, p *project) string {
+			return p.run(t, "ex/make", testtool.Require(t, "make", "make"))
+		}},
 	"ninja": {generated: "ex/ninja/gen", all: c, users: c[:1], nothing: "no work to do", build: ninja},
 	"meson": {generated: "ex/meson/gen", all: c, users: c[:1], nothing: "no work to do", build: meson,
 		reconfigure: func(t *testing.T, p *project) { p.touch(t, "ex/dlpackgen.yaml") }},

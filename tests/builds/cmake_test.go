@@ -134,7 +134,8 @@ func TestErrorsOfCMake(t *testing.T) {
 		assert.Error(t, err, bad)
 		assert.Contains(t, out, message, bad)
 	}
-	p.replace(t, "ex/cmake/CMakeLists.txt", last, "dlpackgen_generate(TARGET headers NO_CONFIG ONLY c DLPACK 1.2 OUT made)")
+	p.replace(t, "ex/cmake/CMakeLists.txt", last,
+		"dlpackgen_generate(TARGET headers NO_CONFIG ONLY c DLPACK 1.2 OUT made)")
 	p.run(t, "ex/cmake", "cmake", "-B", p.path("b"))
 	p.run(t, "ex/cmake", "cmake", "--build", p.path("b"))
 	assert.Equal(t, "DLPack 1.2: 24 bytes\n", p.run(t, ".", "b/tensors"))

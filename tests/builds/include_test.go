@@ -24,7 +24,8 @@ func TestAnotherHeaderInFrontIsAnError(t *testing.T) {
 		p := newProject(t, nil)
 		p.older(t)
 		unaware(t, p, "ex/cmake/unaware.c")
-		const lists, order = "ex/cmake/CMakeLists.txt", "target_include_directories(tensors BEFORE PRIVATE ../older/c)\n"
+		const lists, order = "ex/cmake/CMakeLists.txt",
+			"target_include_directories(tensors BEFORE PRIVATE ../older/c)\n"
 		p.replace(t, lists, "../main.c ../plain.c)\n", "unaware.c)\n"+order)
 		p.run(t, "ex/cmake", "cmake", "-G", "Ninja", "-B", p.path("b"))
 		out, err := p.try("ex/cmake", "cmake", "--build", p.path("b"))
@@ -36,7 +37,8 @@ func TestAnotherHeaderInFrontIsAnError(t *testing.T) {
 	t.Run("meson", func(t *testing.T) {
 		p := newProject(t, meson)
 		p.older(t)
-		p.replace(t, "ex/meson/meson.build", "include_directories('gen/c')", "include_directories('../older/c', 'gen/c')")
+		p.replace(t, "ex/meson/meson.build", "include_directories('gen/c')",
+			"include_directories('../older/c', 'gen/c')")
 		p.run(t, "ex/meson", "meson", "setup", p.path("b"))
 		out, err := p.try("ex/meson", "ninja", "-C", p.path("b"))
 		assert.Error(t, err, "%s", out)

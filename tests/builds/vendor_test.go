@@ -56,7 +56,8 @@ func TestVendoredCopiesDoNotClash(t *testing.T) {
 // All names of a copy have the prefix, so none can clash.
 func TestEveryNameOfACopyHasThePrefix(t *testing.T) {
 	p := newProject(t, nil)
-	p.run(t, ".", "dlpackgen", "generate", "--quiet", "--no-config", "--only", "c", "--prefix", "acme_", "--out", "acme")
+	p.run(t, ".", "dlpackgen", "generate", "--quiet", "--no-config", "--only", "c", "--prefix", "acme_", "--out",
+		"acme")
 	name := regexp.MustCompile(`\b(?:dlpackgen|DLPACKGEN)[_/]\w*`)
 	defines := regexp.MustCompile(`(?m)^(?:static inline [^(\n]*\b|#define )(\w+)(?:\(|\s)`)
 	files, err := filepath.Glob(p.path("acme/c/acme_dlpackgen/*.h"))
@@ -76,9 +77,11 @@ func TestEveryNameOfACopyHasThePrefix(t *testing.T) {
 // silent mixture.
 func TestTheOlderCopyFirstIsAnError(t *testing.T) {
 	p := newProject(t, nil)
-	p.run(t, ".", "dlpackgen", "generate", "--quiet", "--no-config", "--only", "c", "--dlpack", "1.1", "--prefix", "acme_",
+	p.run(t, ".", "dlpackgen", "generate", "--quiet", "--no-config", "--only", "c", "--dlpack", "1.1", "--prefix",
+		"acme_",
 		"--out", "acme")
-	p.run(t, ".", "dlpackgen", "generate", "--quiet", "--no-config", "--only", "c", "--prefix", "beta_", "--out", "beta")
+	p.run(t, ".", "dlpackgen", "generate", "--quiet", "--no-config", "--only", "c", "--prefix", "beta_", "--out",
+		"beta")
 	source := "#include <acme_dlpack/dlpack.h>\n#include <beta_dlpackgen/tensor.h>\n"
 	require.NoError(t, os.WriteFile(p.path("order.c"), []byte(source), 0o600))
 	out, err := p.try(".", "gcc", "-Iacme/c", "-Ibeta/c", "-fsyntax-only", "order.c")
@@ -106,7 +109,8 @@ func TestVendoredKernelsDoNotClash(t *testing.T) {
 				key = "prefix: " + copied + "_"
 			}
 			require.NoError(t, os.MkdirAll(p.path(copied), 0o755))
-			require.NoError(t, os.WriteFile(p.path(copied+"/dlpackgen.yaml"), fmt.Appendf(nil, scales, key, copied), 0o600))
+			require.NoError(t, os.WriteFile(p.path(copied+"/dlpackgen.yaml"), fmt.Appendf(nil, scales, key, copied),
+				0o600))
 			p.run(t, copied, "dlpackgen", "generate", "--quiet")
 			for _, source := range []string{"kernels", "scale_impl"} {
 				object := copied + "/" + source + ".o"

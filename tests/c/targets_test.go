@@ -26,7 +26,8 @@ func on(target, name string, flags ...string) []string {
 	standard := map[string]string{"c": "c11", "c++": "c++17"}[name]
 	bare := []string{"--target=" + target, "-ffreestanding"}
 	if name == "c++" {
-		bare = append(bare, "-nostdinc++") // the machine's library is for another target, and possibly for another clang
+		bare = append(bare,
+			"-nostdinc++") // the machine's library is for another target, and possibly for another clang
 	}
 	return append(command("clang-16", name, standard, bare...), flags...)
 }

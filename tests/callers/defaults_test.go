@@ -48,7 +48,8 @@ var defaults = []struct {
 func describedIn(t *testing.T, config string) (dir, macro string) {
 	t.Helper()
 	dir = testkit.Built(t, "defaults-"+config, func(dir string) {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"),
+			0o600))
 		testkit.Generate(t, "testdata/defaults/"+config+".yaml", dir)
 	})
 	return dir, strings.ToUpper(config)
@@ -102,7 +103,8 @@ func TestDefaultsInCpp(t *testing.T) {
 	for _, tt := range defaults {
 		dir, macro := describedIn(t, tt.config)
 		here := t.TempDir()
-		args := []string{"-I" + dir + "/c", "-I" + dir + "/kernels", "-I" + dir + "/cpp", "-D" + macro, "-Wall", "-Wextra",
+		args := []string{"-I" + dir + "/c", "-I" + dir + "/kernels", "-I" + dir + "/cpp", "-D" + macro, "-Wall",
+			"-Wextra",
 			"-Werror"}
 		objects := []string{here + "/kernels.o", here + "/author.o"}
 		testkit.Run(t, gcc, slices.Concat(args, []string{"-c", "-o", objects[0], dir + "/kernels/kernels.c"})...)

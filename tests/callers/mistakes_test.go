@@ -29,7 +29,8 @@ func mistaken(t *testing.T) []string {
 			testkit.Generate(t, "testdata/mistakes/"+name+".yaml", dir)
 			files, err := filepath.Glob(filepath.Join(dir, name, "*kernels*.c"))
 			require.NoError(t, err)
-			args := append(files, filepath.Join(dir, "kernels", "kernels.c"), "testdata/mistakes/author.c", "-DAUTHOR_"+name,
+			args := append(files, filepath.Join(dir, "kernels", "kernels.c"), "testdata/mistakes/author.c",
+				"-DAUTHOR_"+name,
 				"-I"+filepath.Join(dir, name))
 			compile(t, dir, filepath.Join(dir, name, "_kernels.abi3.so"), args...)
 		}))
@@ -45,17 +46,21 @@ func native(t *testing.T) string {
 		config := "version: 1\ndlpack: \"1.3\"\ntargets: {c: {}, kernels: {}, cpp: {}, torch: {path: cpp}, " +
 			"go: {path: go/dlpack, import: example.com/called/go/dlpack}}\nkernels:\n"
 		config += described(t, "mixed") + described(t, "written")
-		for name, text := range map[string]string{"go.mod": "module example.com/called\n\ngo 1.24\n", "native.yaml": config} {
+		for name, text := range map[string]string{"go.mod": "module example.com/called\n\ngo 1.24\n",
+			"native.yaml": config} {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
 		testkit.Generate(t, filepath.Join(dir, "native.yaml"), dir)
 		for _, name := range []string{"mixed", "written"} {
-			testkit.Run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", testkit.Level(), "-fPIC", "-I"+dir+"/c",
-				"-I"+dir+"/kernels", "-DAUTHOR_"+name, "-c", "testdata/mistakes/author.c", "-o", filepath.Join(dir, name+".o"))
+			testkit.Run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", testkit.Level(), "-fPIC",
+				"-I"+dir+"/c",
+				"-I"+dir+"/kernels", "-DAUTHOR_"+name, "-c", "testdata/mistakes/author.c", "-o",
+				filepath.Join(dir, name+".o"))
 		}
 		testkit.Run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", testkit.Level(), "-fPIC", "-I"+dir+"/c",
 			"-I"+dir+"/kernels", "-c", filepath.Join(dir, "kernels/kernels.c"), "-o", filepath.Join(dir, "kernels.o"))
-		testkit.Run(t, testtool.Require(t, "ar", "binutils"), "rcs", dir+"/libauthor.a", dir+"/mixed.o", dir+"/written.o")
+		testkit.Run(t, testtool.Require(t, "ar", "binutils"), "rcs", dir+"/libauthor.a", dir+"/mixed.o",
+			dir+"/written.o")
 	})
 }
 
@@ -83,7 +88,8 @@ func inGo(t *testing.T) string {
 		require.NoError(t, err)
 		cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", output, "./called")
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath", "CGO_CFLAGS="+testkit.Level()+" -I"+here+" -I"+dir+"/c",
+		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath",
+			"CGO_CFLAGS="+testkit.Level()+" -I"+here+" -I"+dir+"/c",
 			"CGO_LDFLAGS=-L"+dir+" -lauthor -lm")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
@@ -131,8 +137,10 @@ func kernelsInGo(t *testing.T) string {
 		for name, text := range map[string]string{"go.mod": "module example.com/ingo\n\ngo 1.24\n", "in.yaml": config} {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
-		testkit.Run(t, "go", "run", "../../cmd/dlpackgen", "generate", "--quiet", "--config", filepath.Join(dir, "in.yaml"))
-		cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", "ingo/_kernels.abi3.so", "./generated/gokernels")
+		testkit.Run(t, "go", "run", "../../cmd/dlpackgen", "generate", "--quiet", "--config",
+			filepath.Join(dir, "in.yaml"))
+		cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", "ingo/_kernels.abi3.so",
+			"./generated/gokernels")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath",
 			"CGO_CFLAGS="+testkit.Level()+" -isystem "+testtool.RequireHeaders(t, testtool.RequirePython(t)))
@@ -209,7 +217,8 @@ func TestEveryMistakeThroughCompiledOperators(t *testing.T) {
 func TestTheTableIsCompared(t *testing.T) {
 	for _, change := range [][3]string{
 		{"expected 2 dimensions, got 1'", "expected 2 dimensions'", "python, rank"},
-		{"error: 'ValueError: mix(): expected times > 0", "error: 'TypeError: mix(): expected times > 0", "python, condition"},
+		{"error: 'ValueError: mix(): expected times > 0", "error: 'TypeError: mix(): expected times > 0",
+			"python, condition"},
 		{"'mix(X, W, P, 2.0, 1)'", "'mix(X, W, P, 2.0, 0)'", "python, no mistake"},
 		{"'mix(X, W, P, 2.0, 102)'", "'mix(X, W, P, 2.0, 2)'", "python, status with a text"},
 		{"NumPy copies inputs that an output overlaps'", "NumPy copies inputs that an output overlaps', kept: y",
@@ -252,7 +261,8 @@ func TestCitationsAreRead(t *testing.T) {
 		{"function_schema.h:138", "function_schema.h:137", "torch types:"},
 		{"'Cannot export readonly array'", "'Cannot import readonly array'", "numpy read-only:"},
 		{"'got multiple values for argument'}", "'got several values for argument'}", "python keywords:"},
-		{"compiled: true, text: 'not in range", "text: 'not in range", "onnxruntime inputs: neither a line nor compiled"},
+		{"compiled: true, text: 'not in range", "text: 'not in range",
+			"onnxruntime inputs: neither a line nor compiled"},
 		{"numpy v2.4.6, numpy/_core/src/multiarray/dlpack.c:457", "numpy v2.4, numpy/_core/src/multiarray/dlpack.c:457",
 			"numpy read-only: another numpy is installed"},
 	} {

@@ -25,7 +25,8 @@ func TestOddDescriptionsCompile(t *testing.T) {
 	require.NotEmpty(t, files)
 	for _, file := range files {
 		dir := t.TempDir()
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"),
+			0o600))
 		testkit.Generate(t, file, dir)
 		warnings := []string{"-fsyntax-only", "-DDLPACKGEN_WITHOUT_CUDA", "-Wall", "-Wextra", "-Werror",
 			"-isystem", testtool.RequireHeaders(t, testtool.RequirePython(t))}

@@ -30,11 +30,13 @@ var mistakes = map[string]struct {
 	"locks do not lock": {"threads.py", mutant.Mutant{File: "kernels/kernels.c",
 		Old: "(void)pthread_mutex_lock(lock);", New: "(void)lock;"}},
 	"texts are read without the lock": {"threads.py", mutant.Mutant{File: "kernels/kernels.c",
-		Old: "dlpackgen_fail_kernel_turn(failure_, message_)", New: "({ dlpackgen_lock_release(&dlpackgen_lock_of_turn); " +
+		Old: "dlpackgen_fail_kernel_turn(failure_, message_)",
+		New: "({ dlpackgen_lock_release(&dlpackgen_lock_of_turn); " +
 			"const int said = dlpackgen_fail_kernel_turn(failure_, message_); " +
 			"dlpackgen_lock_acquire(&dlpackgen_lock_of_turn); said; })"}},
 	"libraries share the names of dimensions": {"copies.py", mutant.Mutant{File: "PACKAGE/kernels_onnxruntime.c",
-		Old: "dlpackgen_put_address(name, (uintptr_t)&dlpackgen_ort_names);", New: "dlpackgen_put_address(name, 0x1000);"}},
+		Old: "dlpackgen_put_address(name, (uintptr_t)&dlpackgen_ort_names);",
+		New: "dlpackgen_put_address(name, 0x1000);"}},
 	usedAfterItsEnd: {"sanitized.py", mutant.Mutant{File: "PACKAGE/kernels_onnxruntime.c",
 		Old: "free(node);", New: "free(node); node->op = NULL;"}},
 }
@@ -157,7 +159,8 @@ func TestPackagesUnderSanitizers(t *testing.T) {
 	names, _ := inC()
 	for _, number := range []int{0, slices.Index(names, usedAfterItsEnd) + 1} {
 		cmd := exec.Command(testtool.RequirePython(t), "-W", "ignore", "sanitized.py", dir)
-		cmd.Env = append(os.Environ(), "LD_PRELOAD="+strings.TrimSpace(string(preloaded)), "ASAN_OPTIONS=detect_leaks=0",
+		cmd.Env = append(os.Environ(), "LD_PRELOAD="+strings.TrimSpace(string(preloaded)),
+			"ASAN_OPTIONS=detect_leaks=0",
 			"PYTHONPATH=..:../onnxruntime", "PYTHONDONTWRITEBYTECODE=1", mutant.Env(number))
 		out, err := cmd.CombinedOutput()
 		if number == 0 {

@@ -33,8 +33,9 @@ func macHeaders(t *testing.T) string {
 	all, err := os.ReadFile("testdata/systems/macos.h")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "macos.h"), all, 0o600))
-	for _, name := range strings.Fields("assert ctype dlfcn errno inttypes math pthread signal stdio stdlib string time " +
-		"unistd wchar wctype sys/select sys/stat sys/time sys/types") {
+	for _, name := range strings.Fields(
+		"assert ctype dlfcn errno inttypes math pthread signal stdio stdlib string time " +
+			"unistd wchar wctype sys/select sys/stat sys/time sys/types") {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name+".h"), []byte("#include <macos.h>\n"), 0o600))
 	}
 	return dir
@@ -63,7 +64,8 @@ func compiled(t *testing.T, system, dir, source string) (string, error) {
 func TestTheSourcesCompileForOtherSystems(t *testing.T) {
 	callers := append([]string{"go/dlpack/kernels/call.c", "go/dlpack/tvmffi/call.c"}, sources...)
 	const warned = "int f(void) {\n  int unused;\n  return 0;\n}\n"
-	for name, config := range map[string]string{"two": "testdata/dlpackgen.yaml", "all": "testdata/systems/kernels.yaml"} {
+	for name, config := range map[string]string{"two": "testdata/dlpackgen.yaml",
+		"all": "testdata/systems/kernels.yaml"} {
 		dir := t.TempDir()
 		testkit.Generate(t, config, dir)
 		for system := range systems {
@@ -96,7 +98,8 @@ func TestTheGoCallersBuildForWindows(t *testing.T) {
 	}
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/systems/kernels.yaml", dir)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"),
+		0o600))
 	build := exec.Command("go", "build", "./go/dlpack/kernels", "./go/dlpack/tvmffi")
 	build.Dir = dir
 	build.Env = append(os.Environ(), "GOOS=windows", "GOARCH=amd64", "CGO_ENABLED=1", "GOFLAGS=-trimpath", "GOWORK=off",
@@ -109,7 +112,8 @@ func TestTheGoCallersBuildForWindows(t *testing.T) {
 // objects.
 func objects(t *testing.T, dir, cc string, flags ...string) (files []string) {
 	t.Helper()
-	all := append([]string{"-std=c11", testkit.Level(), "-Wall", "-Wextra", "-Werror", "-fexceptions", "-DPy_LIMITED_API=0x030B0000",
+	all := append([]string{"-std=c11", testkit.Level(), "-Wall", "-Wextra", "-Werror", "-fexceptions",
+		"-DPy_LIMITED_API=0x030B0000",
 		"-include", "testdata/systems/python_config.h", "-isystem",
 		testtool.RequireHeaders(t, testtool.RequirePython(t))}, flags...)
 	for _, folder := range []string{"c", "python", "kernels"} {
@@ -135,7 +139,8 @@ func TestTheLibraryIsLinkedForMacOS(t *testing.T) {
 	testkit.Generate(t, "testdata/dlpackgen.yaml", dir)
 	for _, arch := range []string{"arm64", "amd64"} {
 		cc, file := testtool.RequireMacCompiler(t, arch), filepath.Join(dir, arch+".so")
-		testkit.Run(t, cc, append(objects(t, dir, cc, "-fvisibility=hidden"), "-shared", "-Wl,-undefined,dynamic_lookup",
+		testkit.Run(t, cc, append(objects(t, dir, cc, "-fvisibility=hidden"), "-shared",
+			"-Wl,-undefined,dynamic_lookup",
 			"-o", file)...)
 		libraries, anywhere := testtool.MacImports(t, file)
 		assert.Equal(t, []string{"/usr/lib/libSystem.B.dylib"}, libraries)

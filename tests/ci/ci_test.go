@@ -128,7 +128,8 @@ func TestTheCompletionsOfPowerShellParse(t *testing.T) {
 
 // The hooks of the manifest pass. A lost file or an invalid config makes them fail.
 func TestPreCommitRunsTheHooks(t *testing.T) {
-	hook, env := tool(t, "pre-commit"), []string{path(t), "PRE_COMMIT_HOME=" + t.TempDir(), "GIT_CONFIG_GLOBAL=/dev/null",
+	hook, env := tool(t, "pre-commit"), []string{path(t), "PRE_COMMIT_HOME=" + t.TempDir(),
+		"GIT_CONFIG_GLOBAL=/dev/null",
 		"GIT_AUTHOR_NAME=a", "GIT_AUTHOR_EMAIL=a@b", "GIT_COMMITTER_NAME=a", "GIT_COMMITTER_EMAIL=a@b"}
 	git := func(dir string, args ...string) string {
 		return strings.TrimSpace(runIn(t, dir, 0, env, testtool.Require(t, "git", "git"), args...))
@@ -171,7 +172,8 @@ func TestTheActionChecks(t *testing.T) {
 	python, dir := tool(t, "python"), project(t)
 	step := func(code int, id string) string {
 		script := run(t, golden.Root(t), 0, python, "-c", stepOf, "action.yml", id)
-		return runIn(t, dir, code, []string{path(t), "ARGUMENTS=./...", "SARIF=out.sarif"}, "bash", "-eo", "pipefail", "-c",
+		return runIn(t, dir, code, []string{path(t), "ARGUMENTS=./...", "SARIF=out.sarif"}, "bash", "-eo", "pipefail",
+			"-c",
 			script)
 	}
 	require.Empty(t, step(0, "check"))

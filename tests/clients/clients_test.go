@@ -98,7 +98,8 @@ func TestRequiresGradIsTheModulesChoice(t *testing.T) {
 	printed := forked(t, python, "torch", slices.Collect(maps.Values(runs))...)
 	for choice, says := range choices {
 		t.Run(choice, func(t *testing.T) {
-			assert.Equal(t, says, printed["missed 0 "+runs[choice].script()], printed["caught 0 "+runs[choice].script()])
+			assert.Equal(t, says, printed["missed 0 "+runs[choice].script()],
+				printed["caught 0 "+runs[choice].script()])
 		})
 	}
 }

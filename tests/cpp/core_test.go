@@ -13,7 +13,8 @@ var noExceptions = []string{"-fno-exceptions", "-fno-rtti"}
 func TestValidatorsOfCAndOfCppAgree(t *testing.T) {
 	for _, version := range []string{"1.2", "1.3", "main"} {
 		dir := headers(t, version)
-		passes(t, build(t, gcc, []string{"agree.cpp"}, flags([]string{testkit.Level(), "-I", dir}, strict)...), `\d{6,}`)
+		passes(t, build(t, gcc, []string{"agree.cpp"}, flags([]string{testkit.Level(), "-I", dir}, strict)...),
+			`\d{6,}`)
 		if testing.Short() {
 			break
 		}

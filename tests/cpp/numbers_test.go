@@ -15,7 +15,8 @@ func numbers(t *testing.T) string {
 		"#define SAME(a, b) " +
 		"static_assert(static_cast<std::int64_t>(a) == static_cast<std::int64_t>(b), \"differs from C\")\n")
 	for _, d := range release(t, "1.3").DTypes {
-		fmt.Fprintf(&b, "SAME(as_number({%s, %d, %d}), DLPACKGEN_DTYPE(%[1]s, %[2]d, %[3]d));\n", d.Code, d.Bits, d.Lanes)
+		fmt.Fprintf(&b, "SAME(as_number({%s, %d, %d}), DLPACKGEN_DTYPE(%[1]s, %[2]d, %[3]d));\n", d.Code, d.Bits,
+			d.Lanes)
 	}
 	b.WriteString(`SAME(as_number({255, 254, 65533}), DLPACKGEN_DTYPE(255, 254, 65533));
 static_assert(same_dtype(from_number(DLPACKGEN_DTYPE(255, 254, 65533)), {255, 254, 65533}), "differs from C");

@@ -22,7 +22,8 @@ func TestCxx(t *testing.T) {
 	}
 	dir, gen := t.TempDir(), filepath.Join(golden.Root(t), "gen")
 	object, program := filepath.Join(dir, "cuda.o"), filepath.Join(dir, "program")
-	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=c11", "-g", "-fsanitize=address", "-c", "-o", object, source(t))
+	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=c11", "-g", "-fsanitize=address", "-c", "-o", object,
+		source(t))
 	flags := []string{"-std=c++17", "-Wall", "-Wextra", "-pedantic", "-Werror", "-I", cuda(t), "-I",
 		filepath.Join(gen, "c"), "-I", filepath.Join(gen, "cpp"), "testdata/cxx.cpp"}
 	testkit.Run(t, testtool.Require(t, "g++", "g++"),

@@ -182,7 +182,8 @@ func TestTheScriptForGPUsFindsErrors(t *testing.T) {
 	mutation.OnceIn(t, filepath.Join(bin, "kernels/kernels/kernels.c"), header,
 		header+"#define square(x, y, stream) square_backward(x, x, y, stream)\n")
 	names := []string{"modules_read_torch", "modules_read_jax", "modules_reject_what_the_driver_denies",
-		"results_reach_the_host", "functions_take_torch", "functions_take_jax", "functions_of_tvm_ffi", "functions_of_jax"}
+		"results_reach_the_host", "functions_take_torch", "functions_take_jax", "functions_of_tvm_ffi",
+		"functions_of_jax"}
 	out, code = rehearsed(t, bin, names...)
 	assert.Equal(t, 1, code)
 	for _, name := range names {

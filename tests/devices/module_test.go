@@ -37,7 +37,8 @@ func extensions(t testing.TB, headers, dir string, flags ...string) {
 	include := testtool.RequireHeaders(t, python)
 	for _, name := range []string{"checked", "untrusted"} {
 		testkit.Run(t, gcc, append([]string{"-std=c11", "-O0", "-w", "-shared", "-fPIC", "-fvisibility=hidden",
-			"-DPy_LIMITED_API=0x030B0000", "-I", headers, "-isystem", include, "-o", filepath.Join(dir, name+".abi3.so"),
+			"-DPy_LIMITED_API=0x030B0000", "-I", headers, "-isystem", include, "-o",
+			filepath.Join(dir, name+".abi3.so"),
 			filepath.Join(golden.Root(t), "tests/python/module", name+".c")}, flags...)...)
 	}
 }
@@ -79,8 +80,10 @@ func TestAModuleForPythonUsesTheTable(t *testing.T) {
 func withVendor(t testing.TB, modules string, words ...string) (string, error) {
 	t.Helper()
 	dir := testkit.Built(t, "vendorsbackend", func(dir string) {
-		args := []string{"-std=gnu11", testkit.Level(), "-shared", "-fPIC", "-o", filepath.Join(dir, "libdlpackgen_acme.so")}
-		testkit.Run(t, testtool.Require(t, "gcc", "gcc"), append(append(args, acmeEnd.sources(t, acme(t))...), "-ldl")...)
+		args := []string{"-std=gnu11", testkit.Level(), "-shared", "-fPIC", "-o",
+			filepath.Join(dir, "libdlpackgen_acme.so")}
+		testkit.Run(t, testtool.Require(t, "gcc", "gcc"),
+			append(append(args, acmeEnd.sources(t, acme(t))...), "-ldl")...)
 	})
 	return scripted(t, modules, filepath.Join(dir, "libdlpackgen_acme.so"), acmeDriver(t), words)
 }
@@ -130,7 +133,8 @@ var moduleMutants = []moduleMutant{
 	{"backend.h", "case DLPACKGEN_BACKEND_NOT_MAPPED:", "", "test_whose_memory_it_is"},
 	{"backend.h", "+ tensor->byte_offset + low;", "+ low;", "test_byte_ranges_of_elements"},
 	{"backend.h", "+ tensor->byte_offset + low;", "+ tensor->byte_offset;", "test_byte_ranges_of_elements"},
-	{"backend.h", "last < (const char *)info.base + info.bytes) return 0;", "1) return 0;", "test_byte_ranges_of_elements"},
+	{"backend.h", "last < (const char *)info.base + info.bytes) return 0;", "1) return 0;",
+		"test_byte_ranges_of_elements"},
 	{"backend.h", "return dlpackgen_check_address(call, i, table, last, &end);",
 		"return dlpackgen_argument_error(call, i, PyExc_BufferError, \"x\");", "test_byte_ranges_of_elements"},
 	{"backend.h", "!= DLPACKGEN_OK || low == high) continue;", "!= DLPACKGEN_OK) continue;",
@@ -152,7 +156,8 @@ var moduleMutants = []moduleMutant{
 	{"backend.h", "if (i == DLPACKGEN_MAX_BACKENDS) {", "if (0) {", "test_as_many_back_ends_as_there_is_room_for"},
 	{"backend.h", "state->backends[i].table->device_type != table->device_type", "1",
 		"test_as_many_back_ends_as_there_is_room_for"},
-	{"backend.h", "requested->ndim, requested->shape, call->stream, 0};", "requested->ndim, requested->shape, NULL, 0};",
+	{"backend.h", "requested->ndim, requested->shape, call->stream, 0};",
+		"requested->ndim, requested->shape, NULL, 0};",
 		"test_results_on_the_device"},
 	{"stream.h", "|| a->private_.waits || ", "|| ", "test_libraries_are_waited_for"},
 	{"stream.h", "return settled ? settled : dlpackgen_check_owners(call);", "return settled;",
@@ -168,7 +173,8 @@ var moduleMutants = []moduleMutant{
 	{"object.h", "from.dtype = dlpackgen_copied_as(object->tensor);", "", "test_results_on_the_device"},
 	{"object.h", "(of->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED);", "0;", "test_results_on_the_device"},
 	{"object.h", "options.to_host ? options.reaches : NULL", "options.reaches", "test_results_on_the_device"},
-	{"object.h", "state ? dlpackgen_streams_at(state, device) : NULL;", "NULL;", "test_passed_tensors_are_read_by_the_host"},
+	{"object.h", "state ? dlpackgen_streams_at(state, device) : NULL;", "NULL;",
+		"test_passed_tensors_are_read_by_the_host"},
 	{"stream.h", "if (!failed) failed = table->stream_wait(&stream, &stream, &error);", "",
 		"test_streams_of_another_device"},
 	{"stream.h", "stream.handle == standard.handle ? NULL : stream.handle;", "stream.handle;",
@@ -209,7 +215,8 @@ func areNoticed(t *testing.T, mutants []moduleMutant, script string, run scripts
 	for i, m := range mutants {
 		t.Run(m.file+" "+m.old, func(t *testing.T) {
 			assert.Contains(t, out, "missed 0 "+script+" "+m.test+"\n", "it fails without the mistake")
-			assert.Contains(t, out, "caught "+strconv.Itoa(i+1)+" "+script+" "+m.test+"\n", "the mistake was not detected")
+			assert.Contains(t, out, "caught "+strconv.Itoa(i+1)+" "+script+" "+m.test+"\n",
+				"the mistake was not detected")
 		})
 	}
 }

@@ -48,7 +48,8 @@ var notOfROCm = []string{
 }
 
 // guards are the steps that ROCm lacks, or has under another name.
-var guards = regexp.MustCompile(`cu(?:DevicePrimaryCtxRetain|CtxGetCurrent|CtxPushCurrent|CtxPopCurrent|CtxGetDevice)\\\((?:\\?d)?\d?\\\) ?`)
+var guards = regexp.MustCompile(
+	`cu(?:DevicePrimaryCtxRetain|CtxGetCurrent|CtxPushCurrent|CtxPopCurrent|CtxGetDevice)\\\((?:\\?d)?\d?\\\) ?`)
 
 // ofROCm converts a CUDA case to ROCm.
 func ofROCm(s scenario) scenario {
@@ -58,7 +59,8 @@ func ofROCm(s scenario) scenario {
 	}
 	names := []string{"cuda:", "rocm:", "of CUDA", "of ROCm", "alloc ok 2 ", "alloc ok 10 ", "alloc ok 3 ",
 		"alloc ok 11 ", "info ok 2 ", "info ok 10 ", "info ok 3 ", "info ok 11 ",
-		"of type 2", "of type 10", "have type 2", "have type 10", "device type 2 ", "device type 10 ", `device \(2, `, `device \(10, `,
+		"of type 2", "of type 10", "have type 2", "have type 10", "device type 2 ", "device type 10 ", `device \(2, `,
+		`device \(10, `,
 		`driver's \(2, `, `driver's \(10, `, `.* \(2, 1\) .*`, `.* \(10, 1\) .*`,
 		"the stream 0x1: ", "the stream (nil): ", "cuPointerGetAttributes\\(7\\)", "cuPointerGetAttributes\\(4\\)",
 		"memory of type 3", "memory of type 10"}

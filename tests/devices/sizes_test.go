@@ -51,7 +51,8 @@ var sizeMutants = []struct {
 	backend          int
 	file, old, fresh string
 }{
-	{0, "device_allocation.h", "if (size >= first) return DLPACKGEN_BACKEND_OK;", "if (1) return DLPACKGEN_BACKEND_OK;"},
+	{0, "device_allocation.h", "if (size >= first) return DLPACKGEN_BACKEND_OK;",
+		"if (1) return DLPACKGEN_BACKEND_OK;"},
 	{0, "device_allocation.h", "info->version = version, info->devices = devices, info->reserved = 0;",
 		"*info = (dlpackgen_driver_info){.size = sizeof *info, .version = version, .devices = devices};"},
 	{0, "device_allocation.h", "info->base = base, info->bytes = bytes;",

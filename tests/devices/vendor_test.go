@@ -98,11 +98,12 @@ func acmeDriver(t testing.TB, macros ...string) string {
 func conformanceOf(t testing.TB, b backEnd, source string, flags ...string) string {
 	t.Helper()
 	gcc := testtool.Require(t, "gcc", "gcc")
-	dir := testkit.Built(t, "conformance"+strings.ReplaceAll(source, "/", "_")+strings.Join(flags, ""), func(dir string) {
-		args := append(append([]string{"-o", filepath.Join(dir, "conformance")}, testkit.Strict...), flags...)
-		testkit.Run(t, gcc, append(append(args, filepath.Join(source, "conformance/conformance.c"), "-ldl",
-			"-lpthread"), b.sources(t, source)...)...)
-	})
+	dir := testkit.Built(t, "conformance"+strings.ReplaceAll(source, "/", "_")+strings.Join(flags, ""),
+		func(dir string) {
+			args := append(append([]string{"-o", filepath.Join(dir, "conformance")}, testkit.Strict...), flags...)
+			testkit.Run(t, gcc, append(append(args, filepath.Join(source, "conformance/conformance.c"), "-ldl",
+				"-lpthread"), b.sources(t, source)...)...)
+		})
 	return filepath.Join(dir, "conformance")
 }
 
@@ -189,8 +190,10 @@ var faults = []struct{ file, old, fresh, check string }{
 	{"acme_impl.c", "driver->copy(to, from, bytes,", "driver->copy(to, from, bytes - 1,", "copies arrive"},
 	{"device_allocation.h", "if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))",
 		"if (0)", "copies that are rejected"},
-	{"vendor_stream.h", "if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;",
-		"if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return 7;", "streams in order"},
+	{"vendor_stream.h",
+		"if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;",
+		"if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return 7;",
+		"streams in order"},
 	{"vendor_memory.h", "if (code || !block->tensor.dl_tensor.data) return code;",
 		"if (code) return 7;\n\tif (!block->tensor.dl_tensor.data) return 7;", "tensors that are kept"},
 	{"device_error.h", "if (error) *error = *first;", "", "the first error stays"},
@@ -380,7 +383,8 @@ var vendorScenarios = []scenario{
 			`copy 16 0 .* declared device \(12, 1\) does not match the driver's \(1, 0\) .*`}},
 	{"copies that fail", []string{"alloc:12:1:4", "inject:acmeFinish:-9", "copy:12:1:t0:1:0:h:16@0@1",
 		"inject:acmeCopy:-2", "copy:12:1:t0:1:0:h:16@0@1", "delete:0", "alive"},
-		[]string{"alloc ok .*", `copy 23 -9 acme: stream_synchronize: error \(-9\)`, "copy 19 -2 .*", "alive 0 depth 0"}},
+		[]string{"alloc ok .*", `copy 23 -9 acme: stream_synchronize: error \(-9\)`, "copy 19 -2 .*",
+			"alive 0 depth 0"}},
 	{"a child of fork", []string{"alloc:12:1:4", "log", "fork", "count", "keep:0:0:0", "delete:0", "log"},
 		[]string{"alloc ok .*", "log .*",
 			"count 6 0 acme: Acme was started before this process was forked, and works only in the parent; .*",
@@ -451,14 +455,16 @@ var vendorMutants = []mutant{
 		"special = 1;", "a stream of another device"},
 	{"vendor_stream.h", "if (code || owner == ordinal || ordinal < 0) return code;", "return code;",
 		"a stream of another device"},
-	{"vendor_stream.h", "if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC) return code;", "if (code) return code;", "no order"},
+	{"vendor_stream.h", "if (code || stream->flags & DLPACKGEN_STREAM_NO_SYNC) return code;", "if (code) return code;",
+		"no order"},
 	{"device_stream.h", "if (!(stream->flags & DLPACKGEN_STREAM_NO_SYNC))", "if (1)", "not kept"},
 	{"numbers_read.h", "int rejected = !fits && number != -1;", "int rejected = 0;", "numbers"},
 	{"numbers_read.h", "rejected = driver_numbers[i].rejected;", "rejected = 0;", "numbers"},
 	{"numbers_read.h", "stream->handle = (void *)driver_numbers[i].handle;", "", "numbers"},
 	{"numbers_read.h", "stream->flags = number == -1 ? DLPACKGEN_STREAM_NO_SYNC : 0;", "", "numbers"},
 	{"device_stream.h", "(size_t)device.device_id < source->count", "0", "a program's streams"},
-	{"vendor_stream.h", "if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;",
+	{"vendor_stream.h",
+		"if (code || consumer->flags & DLPACKGEN_STREAM_NO_SYNC || producer->flags & DLPACKGEN_STREAM_NO_SYNC) return code;",
 		"if (code) return code;", "no order"},
 	{"vendor_stream.h", "if (waits.device.device_id == works.device.device_id && waits.handle == works.handle)",
 		"if (0)", "no order"},
@@ -488,7 +494,8 @@ var vendorMutants = []mutant{
 	{"vendor_memory.h", "return vendor_check_handle(\"allocate\", r->stream, ordinal, error);",
 		"return (void)ordinal, 0;", "a stream of another device"},
 	{"vendor_memory.h", "if (bytes) code =", "code =", "empty memory is none of the driver's"},
-	{"vendor_copy.h", "if (!code) code = device_check_declared(what, t, &info, error);", "", "copies that are rejected"},
+	{"vendor_copy.h", "if (!code) code = device_check_declared(what, t, &info, error);", "",
+		"copies that are rejected"},
 	{"device_side.h", "if ((declared == found || pinned) && !other)", "if (declared == found && !other)",
 		"copies of memory that the host reads"},
 	{"device_side.h", "if ((declared == found || pinned) && !other)", "if (declared == found || pinned)",

@@ -18,7 +18,8 @@ import (
 // of the program.
 func TestWindows(t *testing.T) {
 	tier.OnlyNightly(t)
-	wine, gcc := testtool.Require(t, "wine", "wine"), testtool.Require(t, "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64")
+	wine, gcc := testtool.Require(t, "wine", "wine"),
+		testtool.Require(t, "x86_64-w64-mingw32-gcc", "gcc-mingw-w64-x86-64")
 	prefix := t.TempDir()
 	t.Cleanup(func() {
 		kill := exec.Command("wineserver", "--kill", "--wait")

@@ -216,7 +216,10 @@ func TestNothingAllocatesOnTheWayToElements(t *testing.T) {
 				_ := dlpack.WritablePackedData[dlpack.Int4](nibbles)
 			v.Set(5, dlpack.Int4{})
 		},
-		"IsContiguous, Size, Stride": func() { sum += float32(tensor.NBytes()) * float32(tensor.Stride(0)); _ = tensor.IsFContiguous() },
+		"IsContiguous, Size, Stride": func() {
+			sum += float32(tensor.NBytes()) * float32(tensor.Stride(0))
+			_ = tensor.IsFContiguous()
+		},
 	} {
 		assert.Zero(t, testing.AllocsPerRun(100, read), name)
 	}

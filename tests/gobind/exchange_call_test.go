@@ -22,7 +22,8 @@ func TestExchangeManagedOwnsUntilRelease(t *testing.T) {
 	values, err := dlpack.Data[float32](m.Tensor())
 	require.NoError(t, err)
 	assert.Equal(t, []float32{0, 1, 2, 3, 4, 5}, values)
-	require.EqualError(t, api.FromPyObject(&m, s.Object()), "dlpack: invalid argument: the Managed owns a tensor already")
+	require.EqualError(t, api.FromPyObject(&m, s.Object()),
+		"dlpack: invalid argument: the Managed owns a tensor already")
 	m.Release()
 	m.Release()
 	require.NoError(t, api.FromPyObject(&m, s.Object()), "a released Managed can be used again")
@@ -90,7 +91,8 @@ func TestExchangeErrorsAreExplained(t *testing.T) {
 		})
 	}
 	var view dlpack.View
-	require.EqualError(t, plain.Borrow(&view, s.Object()), "dlpack: dltensor_from_py_object_no_sync: it reported no reason")
+	require.EqualError(t, plain.Borrow(&view, s.Object()),
+		"dlpack: dltensor_from_py_object_no_sync: it reported no reason")
 	assert.Equal(t, plain, plain.Explained(ExplainPending()).Explained(nil))
 }
 
@@ -111,8 +113,9 @@ func TestExchangeEveryFunctionIsExplained(t *testing.T) {
 		"dlpack: managed_tensor_to_py_object_no_sync: BufferError: not wrapped, and left alone": wrapped,
 		"dlpack: managed_tensor_allocator: BufferError: left pending by the allocator": api.Alloc(&m,
 			dlpack.DTypeInt8, cpu, 1),
-		"dlpack: current_work_stream: BufferError: no stream today":                     streamed,
-		"object 1: dlpack: dltensor_from_py_object_no_sync: BufferError: no view today": api.BorrowAll(make([]dlpack.View, 2), untrusted(t).Object(), s.Object()),
+		"dlpack: current_work_stream: BufferError: no stream today": streamed,
+		"object 1: dlpack: dltensor_from_py_object_no_sync: BufferError: no view today": api.BorrowAll(
+			make([]dlpack.View, 2), untrusted(t).Object(), s.Object()),
 	} {
 		require.EqualError(t, err, want)
 	}
@@ -123,8 +126,9 @@ func TestExchangeWrapOwnsTheTensorInAnyCase(t *testing.T) {
 		habit Habit
 		want  string
 	}{
-		"rejected and left alone": {FailUnreported, "dlpack: managed_tensor_to_py_object_no_sync: it reported no reason"},
-		"rejected and deleted":    {FailAndDelete, "dlpack: managed_tensor_to_py_object_no_sync: it reported no reason"},
+		"rejected and left alone": {FailUnreported,
+			"dlpack: managed_tensor_to_py_object_no_sync: it reported no reason"},
+		"rejected and deleted": {FailAndDelete, "dlpack: managed_tensor_to_py_object_no_sync: it reported no reason"},
 		"taken for nothing": {GiveNothing,
 			"dlpack: managed_tensor_to_py_object_no_sync: it returned success without a result"},
 	} {
@@ -207,11 +211,14 @@ func TestExchangeAllocReportsTheFirstReason(t *testing.T) {
 		habit Habit
 		want  string
 	}{
-		"reported once":             {FailReportedOnce, "dlpack: managed_tensor_allocator: MemoryError: the first reason"},
-		"reported twice":            {FailReportedTwice, "dlpack: managed_tensor_allocator: MemoryError: the first reason"},
+		"reported once": {FailReportedOnce,
+			"dlpack: managed_tensor_allocator: MemoryError: the first reason"},
+		"reported twice": {FailReportedTwice,
+			"dlpack: managed_tensor_allocator: MemoryError: the first reason"},
 		"reported without a reason": {FailReportedNull, "dlpack: managed_tensor_allocator: it reported no reason"},
 		"never told":                {FailUnreported, "dlpack: managed_tensor_allocator: it reported no reason"},
-		"success of nothing":        {GiveNothing, "dlpack: managed_tensor_allocator: it returned success without a result"},
+		"success of nothing": {GiveNothing,
+			"dlpack: managed_tensor_allocator: it returned success without a result"},
 		"another shape": {Lie,
 			"dlpack: no usable exchange table: requested float32 [2 3] on CPU:0, got float32 [3 3] on " +
 				"CPU:0"},

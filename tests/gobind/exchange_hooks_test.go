@@ -123,8 +123,9 @@ var ends = map[string]struct {
 	end  func() error
 	want Reported
 }{
-	"an error":      {func() error { return errors.New("no") }, Reported{1, "RuntimeError", "no"}},
-	"out of memory": {func() error { return dlpack.ErrNoMemory }, Reported{1, "MemoryError", "dlpack: out of C memory"}},
+	"an error": {func() error { return errors.New("no") }, Reported{1, "RuntimeError", "no"}},
+	"out of memory": {func() error { return dlpack.ErrNoMemory },
+		Reported{1, "MemoryError", "dlpack: out of C memory"}},
 	"unsuitable": {func() error { return fmt.Errorf("x: %w", dlpack.ErrDevice) },
 		Reported{1, "BufferError", "x: dlpack: memory that the host cannot read"}},
 	"an argument": {func() error { return dlpack.ErrArgument }, Reported{1, "ValueError", "dlpack: invalid argument"}},

@@ -113,10 +113,14 @@ func TestExchangeOpenRejectsWildAddresses(t *testing.T) {
 
 func TestExchangeOpenRequiresAllFunctionsButOne(t *testing.T) {
 	for name, remove := range map[string]func(*dlpack.DLPackExchangeAPI){
-		"managed_tensor_allocator":              func(a *dlpack.DLPackExchangeAPI) { a.ManagedTensorAllocator = 0 },
-		"managed_tensor_from_py_object_no_sync": func(a *dlpack.DLPackExchangeAPI) { a.ManagedTensorFromPyObjectNoSync = 0 },
-		"managed_tensor_to_py_object_no_sync":   func(a *dlpack.DLPackExchangeAPI) { a.ManagedTensorToPyObjectNoSync = 0 },
-		"current_work_stream":                   func(a *dlpack.DLPackExchangeAPI) { a.CurrentWorkStream = 0 },
+		"managed_tensor_allocator": func(a *dlpack.DLPackExchangeAPI) { a.ManagedTensorAllocator = 0 },
+		"managed_tensor_from_py_object_no_sync": func(a *dlpack.DLPackExchangeAPI) {
+			a.ManagedTensorFromPyObjectNoSync = 0
+		},
+		"managed_tensor_to_py_object_no_sync": func(a *dlpack.DLPackExchangeAPI) {
+			a.ManagedTensorToPyObjectNoSync = 0
+		},
+		"current_work_stream": func(a *dlpack.DLPackExchangeAPI) { a.CurrentWorkStream = 0 },
 	} {
 		t.Run(name, func(t *testing.T) {
 			table := NewStrangeTable()

@@ -66,7 +66,8 @@ func unit(t *testing.T, dir string) string {
 // environment is the environment for a build with Python headers.
 func environment(t *testing.T, flags ...string) []string {
 	t.Helper()
-	all := append([]string{testkit.Level(), "-isystem", testtool.RequireHeaders(t, testtool.RequirePython(t))}, flags...)
+	all := append([]string{testkit.Level(), "-isystem", testtool.RequireHeaders(t, testtool.RequirePython(t))},
+		flags...)
 	return []string{"CGO_CFLAGS=" + strings.Join(all, " "), "GOWORK=off", "GOFLAGS=-trimpath"}
 }
 
@@ -83,7 +84,8 @@ func command(t *testing.T, dir string, flags []string, args ...string) *exec.Cmd
 func build(t *testing.T, name, dir string, flags ...string) string {
 	t.Helper()
 	file := filepath.Join(dir, library[name])
-	out, err := command(t, dir, flags, "build", "-buildmode=c-shared", "-o", file, "./generated/gokernels").CombinedOutput()
+	out, err := command(t, dir, flags, "build", "-buildmode=c-shared", "-o", file,
+		"./generated/gokernels").CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return file
 }
@@ -171,7 +173,8 @@ func TestNilPointersBesideTVMFFI(t *testing.T) {
 	for _, order := range []string{"before", "restored", "through"} {
 		out, err := says(t, []string{file}, env, "signals.py", order)
 		require.NoError(t, err, out)
-		assert.Contains(t, out, "failing(): panic: runtime error: invalid memory address or nil pointer dereference, at ")
+		assert.Contains(t, out,
+			"failing(): panic: runtime error: invalid memory address or nil pointer dereference, at ")
 	}
 	out, err := says(t, []string{file}, env, "signals.py", "after")
 	assert.ErrorContains(t, err, "signal: segmentation fault", out)

@@ -25,29 +25,34 @@ const (
 // inHosts are mistakes that hosts.py detects through the Python module, or through tvm-ffi, which
 // needs texts in UTF-8.
 var inHosts = map[string]mutant.Mutant{
-	"panics unwind C":        {File: failure, Old: "if reason := recover(); reason != nil {", New: "if reason := any(nil); reason != nil {"},
+	"panics unwind C": {File: failure, Old: "if reason := recover(); reason != nil {",
+		New: "if reason := any(nil); reason != nil {"},
 	"panics are lost":        {File: failure, Old: "*status = failed(", New: "_ = failed("},
 	"errors are lost":        {File: failure, Old: "if err == nil {", New: "if err == nil || err != nil {"},
 	"statuses are lost":      {File: failure, Old: "if status == 0 {", New: "if status != 0 {"},
 	"texts are cut anywhere": {File: failure, Old: "end > 0 && !utf8.RuneStart(text[end])", New: "end < 0"},
 	"texts are not cut":      {File: failure, Old: "len(text) > most {", New: "len(text) > 100*most {"},
-	"the place is Go's own":  {File: failure, Old: `strings.HasPrefix(of, "runtime.")`, New: `strings.HasPrefix(of, "none.")`},
-	"texts have no end":      {File: inC, Old: "kept[size] = 0;", New: "kept[size] = 'x';"},
-	"one choice of dtypes":   {File: inC, Old: "call_.choice = 1;", New: "call_.choice = 0;"},
-	"arguments are lost":     {File: inC, Old: "call_.a1 = how;", New: "call_.a1 = 0;"},
-	"a status is no status":  {File: ofArrays, Old: "return found.status", New: "return 0"},
-	"the last is the first":  {File: ofArrays, Old: "dimension += a.NDim()", New: "dimension = 0"},
+	"the place is Go's own": {File: failure, Old: `strings.HasPrefix(of, "runtime.")`,
+		New: `strings.HasPrefix(of, "none.")`},
+	"texts have no end":     {File: inC, Old: "kept[size] = 0;", New: "kept[size] = 'x';"},
+	"one choice of dtypes":  {File: inC, Old: "call_.choice = 1;", New: "call_.choice = 0;"},
+	"arguments are lost":    {File: inC, Old: "call_.a1 = how;", New: "call_.a1 = 0;"},
+	"a status is no status": {File: ofArrays, Old: "return found.status", New: "return 0"},
+	"the last is the first": {File: ofArrays, Old: "dimension += a.NDim()", New: "dimension = 0"},
 }
 
 // inArgs are mistakes that args.py detects.
 var inArgs = map[string]mutant.Mutant{
-	"all may be written": {File: ofArrays, Old: "return Array[T]{Tensor{p, flags}}", New: "return Array[T]{Tensor{p, 0}}"},
+	"all may be written": {File: ofArrays, Old: "return Array[T]{Tensor{p, flags}}",
+		New: "return Array[T]{Tensor{p, 0}}"},
 	"flags are lost": {File: inGo, Old: "dlpack.CheckedArray[int8]((*dlpack.DLTensor)(call.a0), dlpack.FlagReadOnly)",
 		New: "dlpack.CheckedArray[int8]((*dlpack.DLTensor)(call.a0), 0)"},
-	"None is a text":           {File: failure, Old: "if text == nil {", New: "if text != nil && false {"},
-	"results are exchanged":    {File: inGo, Old: "(*float64)(call.r0)", New: "(*float64)(call.r1)"},
-	"the last is left out":     {File: ofArrays, Old: "unsafe.Slice((*T)(a.first()), last+1)", New: "unsafe.Slice((*T)(a.first()), last)"},
-	"gaps are left out":        {File: ofArrays, Old: "last += (shape[i] - 1) * stride", New: "last += (shape[i] - 1) * next"},
+	"None is a text":        {File: failure, Old: "if text == nil {", New: "if text != nil && false {"},
+	"results are exchanged": {File: inGo, Old: "(*float64)(call.r0)", New: "(*float64)(call.r1)"},
+	"the last is left out": {File: ofArrays, Old: "unsafe.Slice((*T)(a.first()), last+1)",
+		New: "unsafe.Slice((*T)(a.first()), last)"},
+	"gaps are left out": {File: ofArrays, Old: "last += (shape[i] - 1) * stride",
+		New: "last += (shape[i] - 1) * next"},
 	"backward strides":         {File: ofArrays, Old: "if backward {", New: "if backward && last > 1<<40 {"},
 	"nothing has elements":     {File: ofArrays, Old: "if shape[i] == 0 {", New: "if shape[i] < 0 {"},
 	"indices are not compared": {File: ofArrays, Old: "_ = make([]struct{}, shape[d])[index]", New: "_ = shape[d]"},
@@ -93,7 +98,8 @@ func TestMistakesInTrampolinesAreSeen(t *testing.T) {
 func mutated(t *testing.T, name, dir string) string {
 	t.Helper()
 	if header := filepath.Join(dir, mutant.Header); fileExists(header) {
-		mutant.OnceIn(t, filepath.Join(dir, inC), "#include <kernels.h>", "#include \""+header+"\"\n#include <kernels.h>")
+		mutant.OnceIn(t, filepath.Join(dir, inC), "#include <kernels.h>",
+			"#include \""+header+"\"\n#include <kernels.h>")
 	}
 	return build(t, name, dir)
 }

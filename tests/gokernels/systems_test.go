@@ -27,7 +27,8 @@ func forSystem(t *testing.T, callers string) string {
 	require.NoError(t, err)
 	const ofPython = "python: {module: _kernels}, torchshim: {module: _kernels}, jax: {module: _kernels},"
 	text := mutant.Once(t, string(config), ofPython, callers)
-	for name, data := range map[string]string{"dlpackgen.yaml": text, "go.mod": "module example.com/gokernel\n\ngo 1.24\n"} {
+	for name, data := range map[string]string{"dlpackgen.yaml": text,
+		"go.mod": "module example.com/gokernel\n\ngo 1.24\n"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	testkit.Run(t, "cp", filepath.Join(example, "rmsnorm.go"), dir)
@@ -59,7 +60,8 @@ func TestALibraryIsLinkedForWindows(t *testing.T) {
 	symbols, err := file.ImportedSymbols()
 	require.NoError(t, err)
 	require.NotEmpty(t, symbols)
-	assert.Contains(t, strings.ToLower(strings.Join(symbols, " ")), "getmodulehandleexw:kernel32.dll") // it stays loaded
+	assert.Contains(t, strings.ToLower(strings.Join(symbols, " ")),
+		"getmodulehandleexw:kernel32.dll") // it stays loaded
 	for _, symbol := range symbols {
 		assert.Regexp(t, `:(?i:kernel32|msvcrt)\.dll$`, symbol)
 	}

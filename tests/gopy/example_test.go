@@ -24,7 +24,8 @@ func TestGoTorch(t *testing.T) {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
 	cmd := exec.Command(filepath.Join(golden.Root(t), "examples", "go-torch", "run.sh"), "10")
-	cmd.Env = append(os.Environ(), "DLPACKGEN_PYTHON="+testkit.ForkedProgram(t, python, "numpy,torch"), "GOFLAGS=-trimpath")
+	cmd.Env = append(os.Environ(), "DLPACKGEN_PYTHON="+testkit.ForkedProgram(t, python, "numpy,torch"),
+		"GOFLAGS=-trimpath")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	assert.Equal(t, 8, strings.Count(string(out), "ok  "), "%s", out)

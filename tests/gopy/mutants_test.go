@@ -42,11 +42,14 @@ var mutants = map[string]mutant{
 	"unconsumed capsules do not delete their tensor": {"tensor_type.c",
 		"delete_versioned(py.PyCapsule_GetPointer(capsule, fresh_versioned));", ";",
 		"plain.py test_a_capsule_without_a_consumer"},
-	"deleting a capsule clears the current exception": {"tensor_type.c", "\tpy.PyErr_Restore(kind, value, trace);\n}", "}",
+	"deleting a capsule clears the current exception": {"tensor_type.c", "\tpy.PyErr_Restore(kind, value, trace);\n}",
+		"}",
 		"plain.py test_a_capsule_that_dies_of_an_exception"},
-	"deleting a tensor object clears the current exception": {"tensor_type.c", "\tpy.PyErr_Restore(kind, value, trace);\n\tpy.PyObject_Free",
+	"deleting a tensor object clears the current exception": {"tensor_type.c",
+		"\tpy.PyErr_Restore(kind, value, trace);\n\tpy.PyObject_Free",
 		"\tpy.PyObject_Free", "odd.py test_a_tensor_of_python_that_dies_of_an_exception"},
-	"arguments are released after the exception is set": {"call.go", "\tc.release()\n\tif err != nil {\n\t\traise(err)\n\t}\n",
+	"arguments are released after the exception is set": {"call.go",
+		"\tc.release()\n\tif err != nil {\n\t\traise(err)\n\t}\n",
 		"\tif err != nil {\n\t\traise(err)\n\t}\n\tc.release()\n",
 		"odd.py test_a_tensor_of_python_that_dies_of_an_exception"},
 	"copies lack the flag IS_COPIED": {"tensor_type.c", "made->flags = DLPACK_FLAG_BITMASK_IS_COPIED;",
@@ -74,7 +77,8 @@ var mutants = map[string]mutant{
 	"the GIL is not released": {"convert.c",
 		"py.finalizing && py.finalizing() ? NULL : py.PyEval_SaveThread()", "NULL",
 		"plain.py test_threads_run_while_go_works"},
-	"borrowed tensors are not compared after other code ran": {"import.c", "c->borrowed >> i & 1 && !exports_the_same(c, i)", "0",
+	"borrowed tensors are not compared after other code ran": {"import.c",
+		"c->borrowed >> i & 1 && !exports_the_same(c, i)", "0",
 		"attack.py test_what_is_told"},
 	"shapes of borrowed tensors are not compared": {"import.c", "return same_numbers(a->shape, b->shape, a->ndim) &&",
 		"return true ||", "attack.py test_what_is_told"},
@@ -82,11 +86,13 @@ var mutants = map[string]mutant{
 		"attack.py test_what_is_told"},
 	"objects with __index__ count as plain numbers": {"convert.c", "&& !is_plain_number(object)", "&& 0",
 		"attack.py test_what_is_told"},
-	"objects whose type changed are borrowed": {"import.c", "while (found < count && !retyped(c, first + found)) found++;",
+	"objects whose type changed are borrowed": {"import.c",
+		"while (found < count && !retyped(c, first + found)) found++;",
 		"return count;", "attack.py test_what_is_told"},
 	"arguments are not checked again after other code ran": {"tensors.go", "err == nil && (ran || again)",
 		"err == nil && ran && false", "attack.py test_what_is_told"},
-	"arguments are not checked again after an error": {"tensors.go", "if err != nil && c.c.borrowed != 0 {", "if false {",
+	"arguments are not checked again after an error": {"tensors.go", "if err != nil && c.c.borrowed != 0 {",
+		"if false {",
 		"attack.py test_a_function_that_passes_over_errors"},
 	"teens have the ordinals of other numbers": {"call.go", " && number/10%10 != 1", "",
 		"plain.py test_the_place_of_an_argument"},
@@ -168,7 +174,8 @@ func withMutants(t *testing.T) built {
 	written := mutation.Write(t, dir, all)
 	maps.DeleteFunc(made.numbers, func(_ string, number int) bool { return slices.Contains(written.Apart, number) })
 	for path, file := range replaced {
-		if filepath.Ext(path) == ".c" { // as a line of the file, so that other packages are not rebuilt with other flags
+		if filepath.Ext(
+			path) == ".c" { // as a line of the file, so that other packages are not rebuilt with other flags
 			prepend(t, file, "#include \""+filepath.Join(dir, mutation.Header)+"\"\n")
 			continue
 		}

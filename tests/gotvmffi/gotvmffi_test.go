@@ -41,7 +41,8 @@ func prepare(t *testing.T) module {
 	require.NoError(t, err)
 	direct, err := filepath.Abs("../tvmffi/testdata/direct.c")
 	require.NoError(t, err)
-	m.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", testkit.Level(), "-fPIC", "-shared", "-fvisibility=hidden", "-Ic",
+	m.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), "-std=c11", testkit.Level(), "-fPIC", "-shared",
+		"-fvisibility=hidden", "-Ic",
 		"-Ikernels", "-o", "plain.so", "c_tvmffi/kernels_tvmffi.c", "kernels/kernels.c", author, direct, "-pthread")
 	odd, err := filepath.Abs("testdata/odd.c")
 	require.NoError(t, err)
@@ -124,7 +125,8 @@ func TestCallsUnderEachDetector(t *testing.T) {
 			if flag == "-asan" {
 				tier.OnlyNightly(t)
 			}
-			printed, err := m.calls(m.build(t, "CGO_CFLAGS="+testkit.Level()+" -g", flag), noCounts, "ASAN_OPTIONS=detect_leaks=0",
+			printed, err := m.calls(m.build(t, "CGO_CFLAGS="+testkit.Level()+" -g", flag), noCounts,
+				"ASAN_OPTIONS=detect_leaks=0",
 				preloaded(t, flag))
 			require.NoError(t, err, printed)
 			assert.NotContains(t, printed, "AddressSanitizer")
@@ -231,9 +233,10 @@ var mistakes = map[string]mutation.Mutant{
 	"unknown flags are accepted": {File: functions, Old: "if flags&^Replace != 0 {",
 		New: "if flags&^Replace != 0 && never {"},
 	"names in use are always replaced": {File: functions, Old: "C.int(flags&Replace))", New: "C.int(flags|Replace))"},
-	"missing members are found":        {File: functions, Old: "if found.IsNone() {", New: "if found.IsNone() && never {"},
-	"no function is one":               {File: functions, Old: "if f == nil {", New: "if f == nil && never {"},
-	"callbacks leak":                   {File: functions, Old: "cgo.Handle(handle).Delete()", New: "_ = cgo.Handle(handle)"},
+	"missing members are found": {File: functions, Old: "if found.IsNone() {",
+		New: "if found.IsNone() && never {"},
+	"no function is one": {File: functions, Old: "if f == nil {", New: "if f == nil && never {"},
+	"callbacks leak":     {File: functions, Old: "cgo.Handle(handle).Delete()", New: "_ = cgo.Handle(handle)"},
 	"no path is one": {File: libraries, Old: "if path == \"\" || strings.IndexByte(path, 0) >= 0 {",
 		New: "if never {"},
 	"names end at a NUL": {File: libraries, Old: "case strings.IndexByte(name, 0) >= 0:",

@@ -63,8 +63,9 @@ func TestDeclarationsOfExportsAreTorchs(t *testing.T) {
 	assert.Regexp(t, "error: ambiguating new declaration of .*at::toDLPackVersioned\\(", out)
 	for _, name := range []string{"toDLPackVersionedReadOnly", "toDLPackNonOwning"} {
 		line := regexp.MustCompile(`static_assert\(unique\(at::` + name + `\)\)`)
-		assert.Regexp(t, `error: no matching function for call to .unique\(<unresolved overloaded function type>\).\n.*`+
-			line.String(), out)
+		assert.Regexp(t,
+			`error: no matching function for call to .unique\(<unresolved overloaded function type>\).\n.*`+
+				line.String(), out)
 	}
 }
 

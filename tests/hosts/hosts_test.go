@@ -33,7 +33,8 @@ var mutants = map[string][][2]string{
 		{"returns: int, params: \"DLTensor *, void **\"", "returns: int, params: \"DLTensor *, void **, int\""},
 		{"returns: \"void *\", params: \"int32_t, int32_t\"", "returns: void, params: \"int32_t, int32_t\""},
 		{"name: backtrace, offset: 32,", "name: backtrace, offset: 40,"},
-		{"void *, int (*)(void *, const struct any *, int32_t,", "void *, int (*)(void *, const struct any *, int64_t,"},
+		{"void *, int (*)(void *, const struct any *, int32_t,",
+			"void *, int (*)(void *, const struct any *, int64_t,"},
 		{"params: \"const struct byte_array *, void *, int\"", "params: \"const struct byte_array *, void *\""},
 	},
 	"xla_ffi": {
@@ -52,14 +53,16 @@ var mutants = map[string][][2]string{
 		{"float16: {value: 23,", "float16: {value: 22,"},
 		{"long_long: {value: 9,", "long_long: {value: 7,"},
 		{"none: {value: -1,", "none: {value: 0,"},
-		{"params: \"char **, const intptr_t *, const intptr_t *, void *\"", "params: \"char **, const intptr_t *, int, void *\""},
+		{"params: \"char **, const intptr_t *, const intptr_t *, void *\"",
+			"params: \"char **, const intptr_t *, int, void *\""},
 		{"const char *, const char *, int, const char *\"", "const char *, const char *, const char *\""},
 	},
 	"torch_shim": {
 		{"params: \"int64_t, const int64_t *, const int64_t *, int32_t, int32_t, int32_t, void **\"",
 			"params: \"int64_t, const int64_t *, const int64_t *, int32_t, int32_t, void **\""},
 		{"get_dim: {symbol: aoti_torch_get_dim,", "get_dim: {symbol: aoti_torch_abi_version,"},
-		{"version: {symbol: aoti_torch_abi_version, returns: uint64_t", "version: {symbol: aoti_torch_abi_version, returns: uint32_t"},
+		{"version: {symbol: aoti_torch_abi_version, returns: uint64_t",
+			"version: {symbol: aoti_torch_abi_version, returns: uint32_t"},
 		{"void (*)(uint64_t *, uint64_t, uint64_t), uint64_t\"", "void (*)(uint64_t *, uint64_t), uint64_t\""},
 		{"params: \"bool, const char *, const char *, uint32_t, const char *\"",
 			"params: \"bool, const char *, const char *, uint32_t\""},
@@ -162,7 +165,8 @@ func compiles(t *testing.T, include string, all ...*hosts.Host) (string, error) 
 		fmt.Fprintf(&program, "#include %q\n%s", h.Name+".h", comparisons(h))
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "compare.cpp"), []byte(program.String()), 0o600))
-	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-Wall", "-Werror",
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-Wall",
+		"-Werror",
 		"-Wno-invalid-offsetof", "-Wno-unused-function", "-fno-access-control", "-DUSE_CUDA",
 		"-DAT_PER_OPERATOR_HEADERS", "-I../../gen/c",
 		"-I../../templates/torchshim", "-I.", "-I"+dir, "-isystem", include, "-isystem",

@@ -40,13 +40,15 @@ func declaredOfTVM(t *testing.T) string {
 	source, err := os.ReadFile("../../templates/tvmffi/kernels_tvmffi.c.tmpl")
 	require.NoError(t, err)
 	text := ""
-	for _, pattern := range []string{`(?s)union dlpackgen_packed_value \{.*?\n\};`, `(?s)enum \{\s+DLPACKGEN_PACKED_INT.*?\n\};`,
+	for _, pattern := range []string{`(?s)union dlpackgen_packed_value \{.*?\n\};`,
+		`(?s)enum \{\s+DLPACKGEN_PACKED_INT.*?\n\};`,
 		`void \(\*__TVMAPISetLastError\)\(.*?\)`} {
 		found := regexp.MustCompile(pattern).FindString(string(header))
 		require.NotEmpty(t, found, pattern)
 		text += found + "\n"
 	}
-	exported := regexp.MustCompile(`(?s)DLPACKGEN_TVMFFI_EXPORT (int \{\{\.Symbol\}\}\(union dlpackgen_packed_value.*?\);)`)
+	exported := regexp.MustCompile(
+		`(?s)DLPACKGEN_TVMFFI_EXPORT (int \{\{\.Symbol\}\}\(union dlpackgen_packed_value.*?\);)`)
 	found := exported.FindStringSubmatch(string(source))
 	require.NotNil(t, found, exported)
 	return strings.NewReplacer("__TVMAPISetLastError", "set_error", "{{.Symbol}}", "call", "{{/**/ -}}", "").
@@ -61,11 +63,13 @@ func comparedWithTVM(t *testing.T, name, declared string) string {
 	compare := func(what, condition string) {
 		fmt.Fprintf(&out, "static_assert(%s, \"%s of %s\");\n", condition, what, name)
 	}
-	compare("size", "sizeof(dlpackgen_packed_value) == sizeof(TVMValue) && alignof(dlpackgen_packed_value) == alignof(TVMValue)")
+	compare("size",
+		"sizeof(dlpackgen_packed_value) == sizeof(TVMValue) && alignof(dlpackgen_packed_value) == alignof(TVMValue)")
 	members := regexp.MustCompile(`\b(v_\w+);`).FindAllStringSubmatch(declared, -1)
 	require.Len(t, members, 4)
 	for _, m := range members {
-		compare("type "+m[1], fmt.Sprintf("same_kind<decltype(dlpackgen_packed_value::%s), decltype(TVMValue::%[1]s)>()", m[1]))
+		compare("type "+m[1], fmt.Sprintf(
+			"same_kind<decltype(dlpackgen_packed_value::%s), decltype(TVMValue::%[1]s)>()", m[1]))
 	}
 	codes := regexp.MustCompile(`DLPACKGEN_PACKED_(\w+) =`).FindAllStringSubmatch(declared, -1)
 	require.Len(t, codes, len(codesOfTVM))
@@ -94,11 +98,13 @@ func TestDeclarationsOfLegacyTVMEqualTVMs(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "compare.cpp")
 	require.NoError(t, os.WriteFile(file, []byte(program), 0o600))
-	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-I.", "-isystem", found[0],
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-I.",
+		"-isystem", found[0],
 		"-isystem", filepath.Join(filepath.Dir(found[0]), "3rdparty/dlpack/include"), file).CombinedOutput()
 	assert.Error(t, err)
 	var failed []string
-	for _, m := range regexp.MustCompile(`error: static assertion failed: (.*)`).FindAllStringSubmatch(string(out), -1) {
+	for _, m := range regexp.MustCompile(`error: static assertion failed: (.*)`).FindAllStringSubmatch(
+		string(out), -1) {
 		failed = append(failed, m[1])
 	}
 	assert.ElementsMatch(t, want, failed, "%s", out)

@@ -110,7 +110,8 @@ func TestFunctionsThatReadTorchTensorsEqualLibtorchs(t *testing.T) {
 	}
 	file := filepath.Join(t.TempDir(), "compare.cpp")
 	require.NoError(t, os.WriteFile(file, []byte(program), 0o600))
-	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-I.", "-isystem", include,
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++20", "-fsyntax-only", "-I.",
+		"-isystem", include,
 		file).CombinedOutput()
 	assert.Error(t, err)
 	failed := regexp.MustCompile(`mutant\.\w+|dlpackgen_torch_functions\.\w+`).FindAllString(failures(string(out)), -1)

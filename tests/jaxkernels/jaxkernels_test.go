@@ -143,7 +143,8 @@ func TestNothingIsLinked(t *testing.T) {
 func TestFrames(t *testing.T) {
 	t.Parallel()
 	b := prepare(t)
-	args := append(b.flags(), "-g", testkit.Level(), "-Wno-pedantic", "-o", "frames", author(t, "frames.c"), author(t, "author.c"),
+	args := append(b.flags(), "-g", testkit.Level(), "-Wno-pedantic", "-o", "frames", author(t, "frames.c"),
+		author(t, "author.c"),
 		"kernels/kernels.c", "-lm")
 	b.run(t, b.gcc, append(args, testkit.Sanitized...)...)
 	want, err := os.ReadFile("testdata/frames.txt")
@@ -168,8 +169,9 @@ var inC = map[string]mutant{
 		"test_foreign_calls_are_rejected"},
 	"a scalar has any dtype": {"return scalar && scalar->dtype == dtype ? scalar->value : NULL;",
 		"return scalar ? scalar->value : NULL;", described, "test_foreign_calls_are_rejected"},
-	"integers need not fit": {"dlpackgen_represents_integer(dtype, number)", "1", described, "test_foreign_calls_are_rejected"},
-	"the mask is not read":  {"*mask = *found;", "*mask = -1;", described, "test_values"},
+	"integers need not fit": {"dlpackgen_represents_integer(dtype, number)", "1", described,
+		"test_foreign_calls_are_rejected"},
+	"the mask is not read": {"*mask = *found;", "*mask = -1;", described, "test_values"},
 	"an empty list is missing": {"array->size ? array->data : (void*)&none",
 		"array->size ? array->data : NULL", described,
 		"test_scalars_lists_and_texts"},
@@ -226,12 +228,15 @@ var inPython = map[string]mutant{
 		"test_export"},
 	"a bool of NumPy is a float": {"    if isinstance(value, _np.bool_):\n", "    if False:\n", mistakes,
 		"test_what_is_fine_for_the_module_is_fine"},
-	"an integer is a float": {"        return _operator.index(value)\n    except TypeError:", "        return number\n    except TypeError:", mistakes,
+	"an integer is a float": {"        return _operator.index(value)\n    except TypeError:",
+		"        return number\n    except TypeError:", mistakes,
 		"test_the_sentences_are_those_of_the_module"},
 	"__index__ is called again for the message": {
-		`if most < float("inf") and hasattr(kind, "__index__") and not hasattr(kind, "__float__"):`, "if False:", mistakes,
+		`if most < float("inf") and hasattr(kind, "__index__") and not hasattr(kind, "__float__"):`, "if False:",
+		mistakes,
 		"test_index_is_called_once"},
-	"a bool is an integer": {"if isinstance(value, bool):\n        _fail_kind", "if False:\n        _fail_kind", mistakes,
+	"a bool is an integer": {"if isinstance(value, bool):\n        _fail_kind", "if False:\n        _fail_kind",
+		mistakes,
 		"test_the_sentences_are_those_of_the_module"},
 	"numbers need not fit": {"if not low <= number <= high:", "if False:", mistakes,
 		"test_the_sentences_are_those_of_the_module"},
@@ -240,7 +245,8 @@ var inPython = map[string]mutant{
 	"a text may have NUL": {`if "\0" in value:`, "if False:", mistakes, "test_the_sentences_are_those_of_the_module"},
 	"mistakes are ignored": {`raise _STATUSES[status](text.value.decode(errors="replace"))`, "pass", mistakes,
 		"test_the_sentences_are_those_of_the_module"},
-	"arguments come twice": {`raise TypeError(f"{kernel.name}() got multiple values for argument '{name}'")`, "pass", mistakes,
+	"arguments come twice": {`raise TypeError(f"{kernel.name}() got multiple values for argument '{name}'")`, "pass",
+		mistakes,
 		"test_the_sentences_are_those_of_the_module"},
 }
 
@@ -283,10 +289,5 @@ func TestMutantsAreSeen(t *testing.T) {
 	b.build(t, append([]string{"-Wno-error"}, written.Flags...)...)
 	out, err := b.script(args...)
 	require.NoError(t, err, out)
-	for i, name := range names {
-		assert.Regexp(t, fmt.Sprintf(`(?m)^caught %d (described|mistakes)\.py `, i+1), out, "no test detected that %s", name)
-	}
-	for _, name := range base {
-		assert.Contains(t, out, "missed 0 "+name+"\n", "it fails with all guards in place:\n%s", out)
-	}
+	testkit.RequireCaught(t, out, names, base)
 }

@@ -40,7 +40,8 @@ func cppCalls(t *testing.T, c testkit.Compiler, dir string, flags ...string) (pr
 	}
 	objects := []string{filepath.Join(here, "kernels.o"), filepath.Join(here, "author.o")}
 	for i, source := range []string{filepath.Join(dir, "kernels/kernels.c"), "testdata/author.c"} {
-		run(testtool.RequireCompiler(t, "gcc", "gcc"), append(cppIncludes(dir), "-std=c11", "-c", "-o", objects[i], source)...)
+		run(testtool.RequireCompiler(t, "gcc", "gcc"),
+			append(cppIncludes(dir), "-std=c11", "-c", "-o", objects[i], source)...)
 	}
 	program = filepath.Join(here, "calls")
 	args := append(append(cppIncludes(dir), "-std="+c.Standard, "-o", program), flags...)
@@ -127,8 +128,9 @@ func TestCppOfTheDocs(t *testing.T) {
 	text := "#include <cstdio>\n#include <kernels.hpp>\n#include <vector>\nint main() {\n" + body +
 		"return error || y[2] < 0.6F || made->view().size() != 3 || !kernels::softmax(x, std::vector<double>(3));\n}\n"
 	require.NoError(t, os.WriteFile(source, []byte(text), 0o600))
-	out, err := exec.Command(testtool.Require(t, "g++", "g++"), append(cppIncludes(dir), "-std=c++17", "-o", dir+"/docs", source,
-		"-x", "c", dir+"/kernels/kernels.c", "../../examples/kernels/kernels_impl.c", "-lm")...).CombinedOutput()
+	out, err := exec.Command(testtool.Require(t, "g++", "g++"),
+		append(cppIncludes(dir), "-std=c++17", "-o", dir+"/docs", source,
+			"-x", "c", dir+"/kernels/kernels.c", "../../examples/kernels/kernels_impl.c", "-lm")...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	out, err = exec.Command(dir + "/docs").CombinedOutput()
 	require.NoError(t, err, "%s", out)
@@ -171,11 +173,13 @@ func TestCppWithEigen(t *testing.T) {
 // cppCompiles compiles a function that calls kernels.
 func cppCompiles(t *testing.T, dir, body string) (output string, err error) {
 	t.Helper()
-	cmd := exec.Command(testtool.Require(t, "g++", "g++"), append(cppIncludes(dir), "-std=c++17", "-fsyntax-only", "-x", "c++",
-		"-Wall", "-Wextra", "-Werror", "-")...)
-	cmd.Stdin = strings.NewReader("#define max(a, b) ((a) > (b) ? (a) : (b))\n#define min(a, b) ((a) < (b) ? (a) : (b))\n" +
-		"#define far\n#define interface struct\n#define check(x) if (!(x)) return\n#include <vector>\n" +
-		"#include <kernels.hpp>\n#undef check\nusing namespace dlpackgen;\nvoid f() {\n" + body + "\n}\n")
+	cmd := exec.Command(testtool.Require(t, "g++", "g++"),
+		append(cppIncludes(dir), "-std=c++17", "-fsyntax-only", "-x", "c++",
+			"-Wall", "-Wextra", "-Werror", "-")...)
+	cmd.Stdin = strings.NewReader(
+		"#define max(a, b) ((a) > (b) ? (a) : (b))\n#define min(a, b) ((a) < (b) ? (a) : (b))\n" +
+			"#define far\n#define interface struct\n#define check(x) if (!(x)) return\n#include <vector>\n" +
+			"#include <kernels.hpp>\n#undef check\nusing namespace dlpackgen;\nvoid f() {\n" + body + "\n}\n")
 	out, err := cmd.CombinedOutput()
 	return string(out), err
 }
@@ -226,22 +230,26 @@ const (
 )
 
 var cppMistakes = map[string]mistake{
-	"flags are lost":               {"flags_ = from.flags();", "flags_ = 0;"},
-	"empty owners are there":       {"if (from) view(from.view());", "view(from.view());"},
-	"flags of results are lost":    {"{y.flags()};\n" + joinSites, "{0};\n" + joinSites},
-	"results may be missing":       {"if (tensor == nullptr) fail(", "if (false) fail("},
-	"texts end at a NUL":           {"if (text.is_cut()) fail(", "if (false) fail("},
-	"empty lists are None":         {"first_(first != nullptr ? first : &nothing)", "first_(first)"},
-	"floats are cut":               {"dlpackgen_represents_real(dtype, value) ||", "value == value ||"},
-	"integers are cut":             {"!dlpackgen_represents(dtype, kind, raw.integer, raw.real) && overflows(site, dtype)", "false"},
-	"signs are dropped":            {"if (negative) dlpackgen_put(&message, \"-\");", ""},
-	"every class is the same":      {"class_ = \"OverflowError\";", ""},
-	"results are not aligned":      {"static constexpr std::align_val_t alignment{64};", "static constexpr std::align_val_t alignment{16};"},
-	"results lie anywhere":         {"if (device.device_type == kDLCPU) made_ = allocate", "made_ = allocate"},
-	"copies are made of nothing":   {"|| validate(tensor_, from.flags()) ||", "||"},
-	"nothing is copied":            {"|| is_contiguous(*tensor_)) return;", "|| true) return;"},
-	"copies begin again":           {"if (++index[d] < tensor_->shape[d]) break;", "if (index[d] < tensor_->shape[d]) break;"},
-	"copies have one dimension":    {"for (std::int32_t d = 0; d < tensor_->ndim; ++d) at +=", "for (std::int32_t d = 0; d < 1; ++d) at +="},
+	"flags are lost":            {"flags_ = from.flags();", "flags_ = 0;"},
+	"empty owners are there":    {"if (from) view(from.view());", "view(from.view());"},
+	"flags of results are lost": {"{y.flags()};\n" + joinSites, "{0};\n" + joinSites},
+	"results may be missing":    {"if (tensor == nullptr) fail(", "if (false) fail("},
+	"texts end at a NUL":        {"if (text.is_cut()) fail(", "if (false) fail("},
+	"empty lists are None":      {"first_(first != nullptr ? first : &nothing)", "first_(first)"},
+	"floats are cut":            {"dlpackgen_represents_real(dtype, value) ||", "value == value ||"},
+	"integers are cut": {"!dlpackgen_represents(dtype, kind, raw.integer, raw.real) && overflows(site, dtype)",
+		"false"},
+	"signs are dropped":       {"if (negative) dlpackgen_put(&message, \"-\");", ""},
+	"every class is the same": {"class_ = \"OverflowError\";", ""},
+	"results are not aligned": {"static constexpr std::align_val_t alignment{64};",
+		"static constexpr std::align_val_t alignment{16};"},
+	"results lie anywhere":       {"if (device.device_type == kDLCPU) made_ = allocate", "made_ = allocate"},
+	"copies are made of nothing": {"|| validate(tensor_, from.flags()) ||", "||"},
+	"nothing is copied":          {"|| is_contiguous(*tensor_)) return;", "|| true) return;"},
+	"copies begin again": {"if (++index[d] < tensor_->shape[d]) break;",
+		"if (index[d] < tensor_->shape[d]) break;"},
+	"copies have one dimension": {"for (std::int32_t d = 0; d < tensor_->ndim; ++d) at +=",
+		"for (std::int32_t d = 0; d < 1; ++d) at +="},
 	"errors forget their text":     {"text_ = other.text_;\n    other.text_ = mine;", "other.text_ = mine;"},
 	"arguments are never named":    {"message.argument != nullptr ? message.argument : \"\"", "\"\""},
 	"scalars of a variable: first": {"return all[which](storage_);", "return all[0](storage_);"},

@@ -79,7 +79,8 @@ func TestTheExample(t *testing.T) {
 // assertTraining compares the losses after 50 steps, with the kernel and with torch's own function.
 func assertTraining(t *testing.T, output string) {
 	t.Helper()
-	losses := regexp.MustCompile(`trained for 50 steps: loss ([\d.]+), by torch's own ([\d.]+)`).FindStringSubmatch(output)
+	losses := regexp.MustCompile(`trained for 50 steps: loss ([\d.]+), by torch's own ([\d.]+)`).FindStringSubmatch(
+		output)
 	require.NotNil(t, losses, output)
 	assert.Equal(t, losses[2], losses[1])
 	off := regexp.MustCompile(`torch.b?float16: at most 0\.0e\+00 from torch's own`).FindAllString(output, -1)

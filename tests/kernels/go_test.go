@@ -25,7 +25,8 @@ func goModule(t *testing.T) string {
 	author, err := os.ReadFile("testdata/author.c")
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "author/author.c"), author, 0o600))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"),
+		0o600))
 	return dir
 }
 
@@ -61,7 +62,8 @@ func TestGo(t *testing.T) {
 	// One build for both.
 	flag, err := testtool.Checkout(dir)
 	require.NoError(t, err)
-	strict := []string{"CGO_CFLAGS=" + testkit.Level() + " -Wall -Werror", "GOFLAGS=-trimpath -gcflags=example.com/tried/...=" + flag}
+	strict := []string{"CGO_CFLAGS=" + testkit.Level() + " -Wall -Werror",
+		"GOFLAGS=-trimpath -gcflags=example.com/tried/...=" + flag}
 	out, err := testkit.Vet(dir, strict, "./...")
 	require.NoError(t, err, out)
 	output, err := goSays(t, goCalls(t, dir, strict), 0)
@@ -105,28 +107,35 @@ var goMistakesInC = map[string]mistake{
 	"results have no shape":   {"tensor->shape[d] = wanted->shape[d];", ""},
 	"results are not aligned": {"tensor.data = (void*)(((uintptr_t)made + head + DLPACKGEN_ALIGNED - 1) / DLPACKGEN_ALIGNED * DLPACKGEN_ALIGNED);",
 		"tensor.data = (void*)(((uintptr_t)made + head + DLPACKGEN_ALIGNED - 1) / DLPACKGEN_ALIGNED * DLPACKGEN_ALIGNED + 8);"},
-	"results lie anywhere":    {"if (device.device_type != kDLCPU) {", "if (0) {"},
-	"texts do not end":        {"buffer[size] = 0;", "buffer[size] = 'x';"},
-	"long texts are dropped":  {"if (size >= capacity) buffer = *large = malloc(size + 1);", "if (size >= capacity) size = capacity - 1;"},
+	"results lie anywhere": {"if (device.device_type != kDLCPU) {", "if (0) {"},
+	"texts do not end":     {"buffer[size] = 0;", "buffer[size] = 'x';"},
+	"long texts are dropped": {"if (size >= capacity) buffer = *large = malloc(size + 1);",
+		"if (size >= capacity) size = capacity - 1;"},
 	"arguments are not named": {"made->argument = message->argument;", "made->argument = NULL;"},
-	"every class is the same": {"made->class_name = dlpackgen_class_of(status);", "made->class_name = dlpackgen_class_of(1);"},
+	"every class is the same": {"made->class_name = dlpackgen_class_of(status);",
+		"made->class_name = dlpackgen_class_of(1);"},
 }
 
 var goMistakes = map[string]mutation.Mutant{
-	"flags are lost": {File: goCalled, Old: "C.uint64_t(x.Flags()), C.int64_t(a1_.integer)", New: "0, C.int64_t(a1_.integer)"},
+	"flags are lost": {File: goCalled, Old: "C.uint64_t(x.Flags()), C.int64_t(a1_.integer)",
+		New: "0, C.int64_t(a1_.integer)"},
 	"flags of results are lost": {File: goCalled,
 		Old: "passed4_, false, pointerOf(unsafe.Pointer(y.Raw())), C.uint64_t(y.Flags())",
 		New: "passed4_, false, pointerOf(unsafe.Pointer(y.Raw())), 0"},
 	"missing results are made": {File: goCalled, Old: "passed4_, false, pointerOf", New: "passed4_, true, pointerOf"},
-	"lists have no items":      {File: goValues, Old: "unsafe.Pointer(unsafe.SliceData(list))", New: "unsafe.Pointer(nil)"},
-	"None is the default":      {File: goValues, Old: "if m.state == leftOut {", New: "if m.state != given {"},
-	"None is a value":          {File: goValues, Old: "case none:", New: "case none + 10:"},
-	"integers are cut":         {File: goValues, Old: "case isReal || !n.within(dtype):", New: "case isReal && !n.within(dtype):"},
+	"lists have no items": {File: goValues, Old: "unsafe.Pointer(unsafe.SliceData(list))",
+		New: "unsafe.Pointer(nil)"},
+	"None is the default": {File: goValues, Old: "if m.state == leftOut {", New: "if m.state != given {"},
+	"None is a value":     {File: goValues, Old: "case none:", New: "case none + 10:"},
+	"integers are cut": {File: goValues, Old: "case isReal || !n.within(dtype):",
+		New: "case isReal && !n.within(dtype):"},
 	"integers need not fit floats": {File: goValues, Old: "case isReal && representsFloat(dtype, n.real):",
 		New: "case isReal && n.kind != float:"},
-	"floats are cut":     {File: goValues, Old: "math.Abs(value) <= largest", New: "largest > 0"},
-	"texts end at a NUL": {File: goValues, Old: "if strings.IndexByte(text, 0) >= 0 {", New: "if strings.IndexByte(text, 0) > 5 {"},
-	"numbers are of any kind": {File: goValues, Old: "case !isReal && (n.kind == float || (n.kind == truth && dtype.Code != dlpack.CodeBool)):",
+	"floats are cut": {File: goValues, Old: "math.Abs(value) <= largest", New: "largest > 0"},
+	"texts end at a NUL": {File: goValues, Old: "if strings.IndexByte(text, 0) >= 0 {",
+		New: "if strings.IndexByte(text, 0) > 5 {"},
+	"numbers are of any kind": {File: goValues,
+		Old: "case !isReal && (n.kind == float || (n.kind == truth && dtype.Code != dlpack.CodeBool)):",
 		New: "case n.kind > truth:"},
 	"bools are any integer":  {File: goValues, Old: "return uint64(n.integer) <= 1", New: "return true"},
 	"numbers may be missing": {File: goValues, Old: "if n.kind == noNumber {", New: "if n.kind > truth {"},

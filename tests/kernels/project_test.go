@@ -111,7 +111,8 @@ func machineOf(t *testing.T, python, program string) (path string) {
 	dir := t.TempDir()
 	commands(t, dir, []string{python, "-m", "venv", "--without-pip", "env"})
 	bin := filepath.Join(dir, "env", "bin")
-	here := strings.TrimSpace(commands(t, dir, []string{python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"}))
+	here := strings.TrimSpace(commands(t, dir,
+		[]string{python, "-c", "import sysconfig; print(sysconfig.get_path('purelib'))"}))
 	there := strings.TrimSpace(commands(t, dir, []string{filepath.Join(bin, "python"), "-c",
 		"import sysconfig; print(sysconfig.get_path('purelib'))"}))
 	require.NoError(t, os.WriteFile(filepath.Join(there, "here.pth"), []byte(here+"\n"), 0o600))
@@ -154,7 +155,8 @@ func TestTheWorkflowOfAProject(t *testing.T) {
 		require.NoError(t, err)
 		assert.Len(t, found, 1, pattern)
 	}
-	for name, step := range map[string]string{"csrc/kernels.h": steps[0], "tests/test_scale.py": steps[2], "setup.py": steps[3]} {
+	for name, step := range map[string]string{"csrc/kernels.h": steps[0], "tests/test_scale.py": steps[2],
+		"setup.py": steps[3]} {
 		file := filepath.Join(project, name)
 		was := read(t, file)
 		require.NoError(t, os.WriteFile(file, []byte("wrong(\n"), 0o600))
@@ -200,7 +202,8 @@ func TestAProjectWithCUDA(t *testing.T) {
 	config := filepath.Join(project, "dlpackgen.yaml")
 	require.NoError(t, os.WriteFile(config, []byte(read(t, config)+halve), 0o600))
 	commands(t, project, []string{program, "generate"}, []string{program, "check"})
-	assert.Contains(t, read(t, filepath.Join(project, "csrc/halve_impl.cu")), "int halve_cuda(DLTensor* x, void* stream)")
+	assert.Contains(t, read(t, filepath.Join(project, "csrc/halve_impl.cu")),
+		"int halve_cuda(DLTensor* x, void* stream)")
 	assert.NotContains(t, read(t, filepath.Join(project, "csrc/halve_impl.c")), "cuda")
 
 	require.NoError(t, os.WriteFile(filepath.Join(project, "call.c"), []byte(callOnCUDA), 0o600))
@@ -234,7 +237,8 @@ func switched(t *testing.T, python, project, library string) {
 	t.Helper()
 	for _, value := range []string{"0", "1"} {
 		t.Setenv("MYLIB_CUDA", value)
-		commands(t, project, []string{python, "-m", "pip", "--disable-pip-version-check", "install", "--no-build-isolation",
+		commands(t, project, []string{python, "-m", "pip", "--disable-pip-version-check", "install",
+			"--no-build-isolation",
 			"--no-deps", "--no-index", "--upgrade", "--target", "site", "."})
 		sections := commands(t, project, []string{"readelf", "-SW", library})
 		assert.Equal(t, value == "1", strings.Contains(sections, ".nv_fatbin"), "MYLIB_CUDA=%s", value)
@@ -290,7 +294,8 @@ func installed(t *testing.T, python, project string) string {
 	}
 	pip := []string{python, "-m", "pip", "--disable-pip-version-check"}
 	commands(t, project, []string{python, "-c", buildSdist},
-		append(pip, "wheel", "--no-build-isolation", "--no-deps", "--no-index", "-w", "wheels", "dist/mylib-0.1.0.tar.gz"))
+		append(pip, "wheel", "--no-build-isolation", "--no-deps", "--no-index", "-w", "wheels",
+			"dist/mylib-0.1.0.tar.gz"))
 	wheels, err := filepath.Glob(filepath.Join(project, "wheels", "*.whl"))
 	require.NoError(t, err)
 	require.Len(t, wheels, 1)

@@ -90,7 +90,8 @@ func TestPublicKernelsInGo(t *testing.T) {
 	tier.OnlyNightly(t)
 	dir := t.TempDir()
 	testkit.Generate(t, publicFolder+"/kernels.yaml", dir)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module example.com/tried\n\ngo 1.24\n"),
+		0o600))
 	out, err := testkit.Vet(dir, []string{"CGO_CFLAGS=-O0 -Wall -Werror", "GOWORK=off"}, "./go/dlpack/kernels")
 	require.NoError(t, err, out)
 }

@@ -31,7 +31,8 @@ func moduleOf(t *testing.T, python, dir, author string, flags ...string) string 
 	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(home, "tried/_kernels.pyi"), stub, 0o600))
 	args := append([]string{"-std=c11", testkit.Level(), "-g", "-fPIC", "-shared", "-DPy_LIMITED_API=0x030B0000",
-		"-I" + dir + "/c", "-I" + dir + "/python", "-I" + dir + "/kernels", "-isystem", testtool.RequireHeaders(t, python),
+		"-I" + dir + "/c", "-I" + dir + "/python", "-I" + dir + "/kernels", "-isystem",
+		testtool.RequireHeaders(t, python),
 		"-o", filepath.Join(home, "tried/_kernels.abi3.so")}, flags...)
 	args = append(args, dir+"/python/_kernels.c", dir+"/kernels/kernels.c", author, "-pthread")
 	out, err := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), args...).CombinedOutput()
@@ -49,7 +50,8 @@ func runsWith(python, home string, env []string, libraries ...string) (string, e
 	for _, script := range []string{"called.py", "attacked.py"} {
 		cmd := exec.Command(python, script)
 		if len(libraries) > 0 { // not under a sanitizer
-			cmd = testkit.Forked(python, "numpy,"+strings.Join(libraries, ","), append([]string{script}, libraries...)...)
+			cmd = testkit.Forked(python, "numpy,"+strings.Join(libraries, ","),
+				append([]string{script}, libraries...)...)
 		}
 		cmd.Env = append(append(os.Environ(), "PYTHONPATH="+home), env...)
 		out, err := cmd.CombinedOutput()
@@ -98,27 +100,35 @@ func TestPythonSanitized(t *testing.T) {
 // pythonMistakes are in the module's own C; for the base, see tests/python.
 var pythonMistakes = map[string]mistake{
 	"bools of NumPy are floats": {"if (truth < 2) *plain", "if (truth < 0) *plain"},
-	"integers are floats":       {"PyObject* read = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;", "PyObject* read = NULL;"},
+	"integers are floats": {"PyObject* read = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;",
+		"PyObject* read = NULL;"},
 	"__index__ is called again for the message": {
-		"if (!PyLong_Check(value) && PyIndex_Check(value) && !PyType_GetSlot(Py_TYPE(value), Py_nb_float)) {", "if (0) {"},
-	"integers are cut":            {"if (*number >= (is_signed ? -above : 0) && *number < above) return 0;", "return 0;"},
-	"floats are cut":              {"*number - *number != 0 || (*number <= most && *number >= -most)", "1"},
-	"texts end at a NUL":          {"if (strlen(*text) == (size_t)length) return 0;", "return 0;"},
-	"nothing is copied":           {"if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;", "return 0;"},
-	"lists leak":                  {"Py_DECREF(items);", ""},
-	"lists are read as they are":  {"PyObject* const items = PySequence_Tuple(value);", "PyObject* const items = Py_NewRef(value);"},
-	"numbers are read too late":   {"if (!value) return 0;", "if (value) *plain = Py_NewRef(value); return 0;"},
-	"plain numbers are anything":  {"return dlpackgen_other_kind(call, i, value, dtype); }", "return 0; }"},
-	"any dtype is copied":         {"if (!dlpackgen_accepts_dtype(p, dlpackgen_dtype_of(from))) return 0;", ""},
-	"half pairs name no argument": {"if (!*text && !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return -1;", "if (!*text) return -1;"},
-	"devices have no stream":      {"return !elsewhere || dlpackgen_settles_at_once(call);", "return 1;"},
-	"streams of any device":       {"if (dlpackgen_is_cpu_only(p) || !dlpackgen_is_placed_at_once(a, p, &means)) return 0;", "(void)dlpackgen_is_placed_at_once(a, p, &means);"},
+		"if (!PyLong_Check(value) && PyIndex_Check(value) && !PyType_GetSlot(Py_TYPE(value), Py_nb_float)) {",
+		"if (0) {"},
+	"integers are cut": {"if (*number >= (is_signed ? -above : 0) && *number < above) return 0;",
+		"return 0;"},
+	"floats are cut":     {"*number - *number != 0 || (*number <= most && *number >= -most)", "1"},
+	"texts end at a NUL": {"if (strlen(*text) == (size_t)length) return 0;", "return 0;"},
+	"nothing is copied":  {"if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;", "return 0;"},
+	"lists leak":         {"Py_DECREF(items);", ""},
+	"lists are read as they are": {"PyObject* const items = PySequence_Tuple(value);",
+		"PyObject* const items = Py_NewRef(value);"},
+	"numbers are read too late":  {"if (!value) return 0;", "if (value) *plain = Py_NewRef(value); return 0;"},
+	"plain numbers are anything": {"return dlpackgen_other_kind(call, i, value, dtype); }", "return 0; }"},
+	"any dtype is copied":        {"if (!dlpackgen_accepts_dtype(p, dlpackgen_dtype_of(from))) return 0;", ""},
+	"half pairs name no argument": {"if (!*text && !PyErr_ExceptionMatches(PyExc_UnicodeEncodeError)) return -1;",
+		"if (!*text) return -1;"},
+	"devices have no stream": {"return !elsewhere || dlpackgen_settles_at_once(call);", "return 1;"},
+	"streams of any device": {
+		"if (dlpackgen_is_cpu_only(p) || !dlpackgen_is_placed_at_once(a, p, &means)) return 0;",
+		"(void)dlpackgen_is_placed_at_once(a, p, &means);"},
 	"scalars are read as tensors": {"if (DLPACKGEN_RARE(!dlpackgen_reads_unchecked(call, i, p, passed[i], &means))) return 0;", ""},
 }
 
 // basicPythonMistakes are in the parts of the base that kernel modules use.
 var basicPythonMistakes = map[string]mistake{
-	"negative strides are lost":    {"from + i * t->strides[dimension] * (int64_t)item", "from + i * (t->strides[dimension] < 0 ? 0 : t->strides[dimension]) * (int64_t)item"},
+	"negative strides are lost": {"from + i * t->strides[dimension] * (int64_t)item",
+		"from + i * (t->strides[dimension] < 0 ? 0 : t->strides[dimension]) * (int64_t)item"},
 	"a name may come twice":        {"if (i < 0 || passed[i] != NULL) {", "if (i < 0) {"},
 	"surplus arguments are lost":   {"if (count > names->positional)", "if (0)"},
 	"demands are checked too soon": {"if (call->private_.site->checks_itself)", "if (0)"},

@@ -49,7 +49,8 @@ func TestOtherPythons(t *testing.T) {
 
 func isFreeThreaded(t *testing.T, python string) bool {
 	t.Helper()
-	out, err := exec.Command(python, "-c", "import sysconfig; print(sysconfig.get_config_var('Py_GIL_DISABLED'))").Output()
+	out, err := exec.Command(python, "-c",
+		"import sysconfig; print(sysconfig.get_config_var('Py_GIL_DISABLED'))").Output()
 	require.NoError(t, err)
 	return strings.TrimSpace(string(out)) == "1"
 }
@@ -67,7 +68,8 @@ func freeThreaded(t *testing.T, python, dir string) string {
 func exampleModule(t *testing.T, python, dir, suffix string, flags ...string) string {
 	t.Helper()
 	home := t.TempDir()
-	args := append([]string{"-std=c11", testkit.Level(), "-fPIC", "-shared", "-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
+	args := append([]string{"-std=c11", testkit.Level(), "-fPIC", "-shared", "-fvisibility=hidden",
+		"-DPy_LIMITED_API=0x030B0000",
 		"-isystem", testtool.RequireHeaders(t, python), "-o", filepath.Join(home, "_kernels"+suffix)}, flags...)
 	for _, folder := range []string{"c", "kernels", "python"} {
 		args = append(args, "-I"+filepath.Join(dir, "generated", folder))

@@ -54,7 +54,8 @@ func unrun(tree []File, page, language, label string) string {
 		return "unrun without a reason behind it"
 	case label == "run" || first == "unrun" && reason != "":
 		return ""
-	case namedInTests(tree, path.Base(page), "\"sh "+label+"\"") || namedInTests(tree, path.Base(page), "\""+label+"\""):
+	case namedInTests(tree, path.Base(page), "\"sh "+label+"\"") || namedInTests(
+		tree, path.Base(page), "\""+label+"\""):
 		return ""
 	}
 	return fmt.Sprintf("no test has %q and the page's name", "sh "+label)

@@ -87,10 +87,12 @@ func TestTheNewestVersionsAreThePinnedOnes(t *testing.T) {
 	}
 	page, err := os.ReadFile("../../docs/python.md")
 	require.NoError(t, err)
-	rows := regexp.MustCompile("(?m)^\\| [^|]+ \\| `([\\w-]+)` \\| [^|]+ \\| ([0-9][^| ]*) \\|$").FindAllStringSubmatch(string(page), -1)
+	rows := regexp.MustCompile("(?m)^\\| [^|]+ \\| `([\\w-]+)` \\| [^|]+ \\| ([0-9][^| ]*) \\|$").FindAllStringSubmatch(
+		string(page), -1)
 	require.Greater(t, len(rows), 5)
 	for _, m := range rows {
-		assert.Contains(t, pinned.String(), "\n"+m[1]+"=="+m[2]+"\n", "docs/python.md, as tests/requirements*.txt have it")
+		assert.Contains(t, pinned.String(), "\n"+m[1]+"=="+m[2]+"\n",
+			"docs/python.md, as tests/requirements*.txt have it")
 	}
 }
 

@@ -50,8 +50,10 @@ func duplicates(tree []File) (found []string) {
 	shared := sharedRuns(tree)
 	for pair, at := range shared {
 		if !listed[pair] {
-			found = append(found, fmt.Sprintf("%s:%d: %d lines of code are repeated in %s:%d: move them to one place, or give "+
-				"the reason in %s", at.one.file, at.one.number, at.lines, at.other.file, at.other.number, duplicatePage))
+			found = append(found, fmt.Sprintf(
+				"%s:%d: %d lines of code are repeated in %s:%d: move them to one place, or give "+
+					"the reason in %s", at.one.file, at.one.number, at.lines, at.other.file, at.other.number,
+				duplicatePage))
 		}
 	}
 	for pair := range listed {

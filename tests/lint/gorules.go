@@ -145,7 +145,8 @@ func yamlImports(tree []File) []string {
 var writers = []string{"internal/tree", "internal/verify", "internal/golden", "internal/mutant", "internal/testtool",
 	"internal/testkit", "internal/tier", "cmd/dlpackgen"}
 
-var writes = regexp.MustCompile(`^os\.(?:Create|CreateTemp|OpenFile|WriteFile|Rename|Remove|RemoveAll|Mkdir|MkdirAll|MkdirTemp|Chmod|Truncate|Symlink|Link)$`)
+var writes = regexp.MustCompile(
+	`^os\.(?:Create|CreateTemp|OpenFile|WriteFile|Rename|Remove|RemoveAll|Mkdir|MkdirAll|MkdirTemp|Chmod|Truncate|Symlink|Link)$`)
 
 func diskWrites(tree []File) []string {
 	return calls(written(tree, false), func(f File, name string, _ *ast.CallExpr) bool {

@@ -180,6 +180,7 @@ func TestTheTablesHaveWhatRanOnAGPU(t *testing.T) {
 func TestStrayVersionsAreFound(t *testing.T) {
 	versions := []string{"1.2.0", "1.10.3"}
 	assert.Empty(t, strays("1.2.0 to 1.10.3, but not 1.1.9", versions, "1.1.9"))
-	assert.Equal(t, []string{"1.1.9 is not run", "1.10.3 is run, and not named"}, strays("1.2.0 and 1.1.9", versions, ""))
+	assert.Equal(t, []string{"1.1.9 is not run", "1.10.3 is run, and not named"},
+		strays("1.2.0 and 1.1.9", versions, ""))
 	assert.Equal(t, -1, slices.Compare(numbers("1.9.2"), numbers("1.10.0")))
 }

@@ -114,8 +114,9 @@ func Rules() []Rule {
 // in the only form that Cargo reads.
 var (
 	machinePath = compile(`(?:^|[\s"'=(` + "`" + `])/(?:work|farm|root|home|tmp)/`)
-	registry    = compile(`--(?:extra-)?index-url|GOPROXY=[h]|npm_config_regis[t]ry|pypi\.(?:org|python)|pythonhosted\.|proxy\.golang\.|deb\.debian\.|registry\.npm|crates\.io(?:[^-]|$)`)
-	unfinished  = compile(`\b(?:TO[D]O|FIX[M]E|XX[X]|HA[C]K)\b`)
+	registry    = compile(
+		`--(?:extra-)?index-url|GOPROXY=[h]|npm_config_regis[t]ry|pypi\.(?:org|python)|pythonhosted\.|proxy\.golang\.|deb\.debian\.|registry\.npm|crates\.io(?:[^-]|$)`)
+	unfinished = compile(`\b(?:TO[D]O|FIX[M]E|XX[X]|HA[C]K)\b`)
 )
 
 // lines returns a rule that no line may match an expression.

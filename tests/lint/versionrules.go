@@ -29,13 +29,15 @@ func staleVersions(tree []File) (found []string) {
 				found = append(found, fmt.Sprintf("%s: its first section is not that of version %s", f.Path, version))
 			}
 		}
-		if !f.within(".github", "bazel", "packaging", "examples/builds", "examples/ci", "docs/how-to", "docs/tutorials") {
+		if !f.within(".github", "bazel", "packaging", "examples/builds", "examples/ci", "docs/how-to",
+			"docs/tutorials") {
 			continue
 		}
 		for _, m := range versionCopy.FindAllSubmatchIndex(f.Data, -1) {
 			if copied := string(f.Data[m[2]:m[3]]); copied != version {
 				line := 1 + strings.Count(string(f.Data[:m[2]]), "\n")
-				found = append(found, fmt.Sprintf("%s:%d: version %s, but VERSION has %s", f.Path, line, copied, version))
+				found = append(found, fmt.Sprintf(
+					"%s:%d: version %s, but VERSION has %s", f.Path, line, copied, version))
 			}
 		}
 	}

@@ -14,6 +14,8 @@ import (
 const (
 	maxCode  = 120
 	maxProse = 100 // comments and Markdown
+	indent   = 4   // of the next line, if a string is on its own
+	closing  = 12  // what follows a string, such as "}),"
 )
 
 var (
@@ -24,6 +26,7 @@ var (
 	literal      = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`")
 	yamlLiteral  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'`)
 	rustLiteral  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) // an apostrophe begins a lifetime too
+	goRow        = regexp.MustCompile("^ *(?:(?:\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`): *)?")
 )
 
 // slashed are the kinds of source whose comments begin with a slash. Those of all others begin with
@@ -37,7 +40,8 @@ var unwrapped = []string{".svg", ".lock", ".sum", ".txt", ".txtar"}
 
 // wideLines finds lines that are wider than the limit, in every file that is written by hand. A
 // table's row, a line with an address, a directive, output in a block of text, and a line that only
-// its longest string makes wide cannot be wrapped.
+// its longest string makes wide cannot be wrapped. In Go, the string must be too long for a line of
+// its own, which begins with the key of a row.
 func wideLines(tree []File) []string {
 	var found []string
 	for _, f := range tree {
@@ -55,7 +59,7 @@ func wideLines(tree []File) []string {
 			if f.isGoText() && strings.Count(text, "`")%2 == 1 {
 				raw = !raw
 			}
-			width := utf8.RuneCountInString(text)
+			width := widthOf(text)
 			if inside || width <= maxProse { // no line has a smaller limit, and the limit of one takes time
 				continue
 			}
@@ -90,10 +94,16 @@ func (f File) limit(line string) int {
 	}
 	longest := 0
 	for _, s := range f.literal().FindAllString(strings.ReplaceAll(line, `"""`, ""), -1) {
-		longest = max(longest, utf8.RuneCountInString(s))
+		longest = max(longest, widthOf(s))
+	}
+	if f.kind() == ".go" {
+		return max(maxCode, widthOf(goRow.FindString(line))+indent+longest+closing)
 	}
 	return max(maxCode, maxCode+longest-len(`""`))
 }
+
+// widthOf counts the columns of a text without tabs.
+func widthOf(text string) int { return utf8.RuneCountInString(text) }
 
 func (f File) isComment(line string) bool {
 	if slices.Contains(slashed, f.kind()) {

@@ -37,7 +37,8 @@ func wrongWords(tree []File) []string {
 				word = personalWords.Find(line)
 			}
 			if word != nil {
-				found = append(found, fmt.Sprintf("%s:%d: %q; write reject, backend, caller, producer or consumer", f.Path, n, word))
+				found = append(found, fmt.Sprintf(
+					"%s:%d: %q; write reject, backend, caller, producer or consumer", f.Path, n, word))
 			}
 		}
 	}

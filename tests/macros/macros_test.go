@@ -88,7 +88,8 @@ func TestBackends(t *testing.T) {
 		require.NoError(t, err)
 		name := filepath.Base(folder)
 		where := []string{folder}
-		inSource := slices.DeleteFunc(slices.Clone(headers), func(path string) bool { return filepath.Ext(path) != ".h" })
+		inSource := slices.DeleteFunc(slices.Clone(headers),
+			func(path string) bool { return filepath.Ext(path) != ".h" })
 		assertBears(t, unitOf(t, name+" sources", append(inSource, sources...), where, inC), inTurn())
 		assertBears(t, unitOf(t, name+" C++", headers, where, inCpp), inTurn())
 	}

@@ -23,7 +23,8 @@ var languages = map[string]struct {
 	"c":   {[]string{"gen/c", "backends"}, []string{".h"}, declaredInHeader},
 	"cpp": {[]string{"gen/cpp", "backends"}, []string{".hpp"}, declaredInHeader},
 	"go":  {[]string{"gen/go", "backends"}, []string{".go"}, declaredInGo},
-	"python": {[]string{"templates/torch", "templates/shm/python", "gen/cpp/dlpackgen_torch"}, []string{".py", ".c", ".cpp"},
+	"python": {[]string{"templates/torch", "templates/shm/python", "gen/cpp/dlpackgen_torch"},
+		[]string{".py", ".c", ".cpp"},
 		declaredInPython},
 	"config": {[]string{"docs/schema"}, []string{"config.json"}, declaredInSchema},
 	"tool":   {[]string{"internal/codes/text"}, []string{".md"}, declaredCodes},
@@ -157,13 +158,15 @@ var private = []string{"dlpack.h", "abi_check.h", "device_answer.h", "conformanc
 // are upper case.
 func TestNamesOfCHaveThePrefix(t *testing.T) {
 	for file, text := range tree(t, "c") {
-		assert.True(t, path.Dir(file) != "gen/c/dlpack" || path.Base(file) == "dlpack.h", "%s is in dmlc/dlpack's folder", file)
+		assert.True(t, path.Dir(file) != "gen/c/dlpack" || path.Base(file) == "dlpack.h",
+			"%s is in dmlc/dlpack's folder", file)
 		if slices.Contains(private, path.Base(file)) {
 			continue
 		}
 		for name := range declarationsOf(text) {
 			owned := strings.Contains(name, ".")
-			assert.True(t, owned || strings.HasPrefix(strings.ToLower(name), "dlpackgen_"), "%s declares %s", file, name)
+			assert.True(t, owned || strings.HasPrefix(strings.ToLower(name), "dlpackgen_"), "%s declares %s", file,
+				name)
 		}
 		code := (&scanner{found: set{}}).withoutDirectives(noise.ReplaceAllString(text, ""))
 		for _, enum := range enumeration.FindAllStringSubmatch(code, -1) {
@@ -212,7 +215,9 @@ int dlpackgen_never(void);
 	assert.Equal(t, set{"DLPACKGEN_A": true, "dlpackgen_s": true, "dlpackgen_s.size": true, "dlpackgen_s.other": true,
 		"dlpackgen_s.slot": true, "dlpackgen_s.private_": true, "dlpackgen_e": true, "DLPACKGEN_ONE": true,
 		"DLPACKGEN_TWO": true, "dlpackgen_text": true, "dlpackgen_f": true, "dlpackgen_g": true,
-		"pytorch.BufferError": true, "made": true, "ErrorCode": true, "ErrorCode.ok": true, "View": true, "View.a": true,
-		"View.b": true, "View.View": true, "View.from_raw": true, "version": true, "Legacy": true, "anonymous.inner": true,
-		"BufferError.E": true}, declarationsOf(header))
+		"pytorch.BufferError": true, "made": true, "ErrorCode": true, "ErrorCode.ok": true, "View": true,
+		"View.a": true,
+		"View.b": true, "View.View": true, "View.from_raw": true, "version": true, "Legacy": true,
+		"anonymous.inner": true,
+		"BufferError.E":   true}, declarationsOf(header))
 }

@@ -28,7 +28,8 @@ func TestConformance(t *testing.T) {
 		testkit.Run(t, testtool.Require(t, "gcc", "gcc"),
 			append(testkit.Strict, fmt.Sprintf("-DCONFORMANCE_HOOKS=%q", hooks), "-c", "-o", object,
 				filepath.Join(folder(t), "conformance", "conformance.c"))...)
-		testkit.Run(t, "g++", "-o", program, object, backEnd, "-L"+lib, "-Wl,-rpath,"+lib, "-lsycl", "-ldl", "-lpthread")
+		testkit.Run(t, "g++", "-o", program, object, backEnd, "-L"+lib, "-Wl,-rpath,"+lib, "-lsycl", "-ldl",
+			"-lpthread")
 		cmd, more := onPlatform(t, platform, program)
 		cmd.Env = environ(append(append(more, "MALLOC_PERTURB_=85"), env...)...)
 		out := testkit.LinesOf(t, cmd, 77)

@@ -47,7 +47,8 @@ var starts = []struct {
 		`3 0 oneapi: the driver supports version 1\.4 of Level Zero, but 1\.14 or newer is required; .*`},
 	{[]string{"-DzeDriverGetDefaultContext=zeOther"}, nil,
 		`3 0 oneapi: the loader lacks zeDriverGetDefaultContext, of version 1\.14 of Level Zero; update .*`},
-	{[]string{"-DzeInit=zeOther"}, nil, `3 0 oneapi: the library does not export zeInit: it is not the loader; install .*`},
+	{[]string{"-DzeInit=zeOther"}, nil,
+		`3 0 oneapi: the library does not export zeInit: it is not the loader; install .*`},
 }
 
 func TestEachErrorAtTheStartHasItsText(t *testing.T) {
@@ -115,8 +116,9 @@ func TestLinkedLibrariesAndExportedSymbols(t *testing.T) {
 		t.Skip("builds a library")
 	}
 	gcc, library := testtool.Require(t, "gcc", "gcc"), filepath.Join(t.TempDir(), "x.so")
-	testkit.Run(t, gcc, append(testkit.Strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library, filepath.Join(folder(t),
-		"dlpackgen_oneapi.c"), "-ldl")...)
+	testkit.Run(t, gcc, append(testkit.Strict, "-shared", "-fPIC", "-Wl,-z,defs", "-o", library,
+		filepath.Join(folder(t),
+			"dlpackgen_oneapi.c"), "-ldl")...)
 	out, err := exec.Command(testtool.Require(t, "nm", "binutils"), "-D", "--defined-only", "--format=just-symbols",
 		library).Output()
 	require.NoError(t, err)
@@ -160,7 +162,8 @@ func threaded(t *testing.T, source string) (string, error) {
 	testkit.Run(t, gcc, "-std=gnu11", "-g", testkit.Level(), "-DQUIET", "-fPIC", "-shared", "-I", parts(t), "-o",
 		filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
 	program := filepath.Join(dir, "threads")
-	testkit.Run(t, gcc, "-std=gnu11", "-g", testkit.Level(), "-fsanitize=thread", "-DDEVICES=2", "-DOTHER=0", "-DROUNDS=100",
+	testkit.Run(t, gcc, "-std=gnu11", "-g", testkit.Level(), "-fsanitize=thread", "-DDEVICES=2", "-DOTHER=0",
+		"-DROUNDS=100",
 		`-DBACKEND_HEADER="dlpackgen_oneapi.h"`, "-DBACKEND_TABLE=dlpackgen_oneapi",
 		`-DBACKEND_LIBRARY="libze_loader.so.1"`, "-I", source, "-o", program,
 		"../../internal/testkit/testdata/threads.c", filepath.Join(source, "dlpackgen_oneapi.c"), "-ldl",

@@ -16,7 +16,8 @@ import (
 func sizes(t *testing.T, source string) (string, error) {
 	t.Helper()
 	dir := t.TempDir()
-	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-g", testkit.Level(), "-fPIC", "-shared", "-I", parts(t),
+	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), "-std=gnu11", "-g", testkit.Level(), "-fPIC", "-shared", "-I",
+		parts(t),
 		"-o", filepath.Join(dir, "libze_loader.so.1"), "testdata/standin.c", "-lpthread")
 	return testkit.Sizes(t, source, append(os.Environ(), "LD_LIBRARY_PATH="+dir, "ONEAPI_DEVICE_SELECTOR=level_zero:*"),
 		`-DBACKEND_HEADER="dlpackgen_oneapi.h"`, "-DBACKEND_TABLE=dlpackgen_oneapi", "-DBACKEND_USM",

@@ -19,7 +19,8 @@ func standin(t testing.TB, macros ...string) string {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	return testkit.Built(t, "standin"+strings.NewReplacer(" ", "").Replace(strings.Join(macros, "")), func(dir string) {
-		args := []string{"-std=gnu11", "-g", testkit.Level(), "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden", "-fPIC",
+		args := []string{"-std=gnu11", "-g", testkit.Level(), "-Wall", "-Wextra", "-Werror", "-fvisibility=hidden",
+			"-fPIC",
 			"-shared", "-I", parts(t)}
 		testkit.Run(t, gcc, append(append(args, macros...), "-o", filepath.Join(dir, "libze_loader.so.1"),
 			"testdata/standin.c", "-lpthread")...)
@@ -63,7 +64,9 @@ var pointers = []scenario{
 		[]string{`info ok 14 1 1 \+0 64`}},
 	{"of another driver", []string{"make:device:2", "info:p0", "drop:0:2"}, []string{`info ok 14 2 2 \+0 64`}},
 	{"shared", []string{"make:shared:1:0", "info:p0", "~info:p0", "drop:0:1"},
-		[]string{`info 24 0 oneapi: pointer_attributes: the memory 0x\w+ is shared with the host, .*; allocate device memory, or use the table that accepts every kind`, `info ok 14 1 1 \+0 64`}},
+		[]string{
+			`info 24 0 oneapi: pointer_attributes: the memory 0x\w+ is shared with the host, .*; allocate device memory, or use the table that accepts every kind`,
+			`info ok 14 1 1 \+0 64`}},
 	{"the host's, pinned", []string{"make:host:2", "info:p0", "~info:p0", "drop:0:2"},
 		[]string{`info 24 0 .* is the host's, but only device memory is accepted here; .*`, `info ok 14 2 -1 \+0 64`}},
 	{"of another context", []string{"make:other:0", "info:p0"}, []string{`info ok 1 0 -1 \+-1 0`}},
@@ -100,7 +103,8 @@ var imports = []scenario{
 		[]string{`import 7 0 oneapi: check_tensor: unknown flags; expected DLPACKGEN_USM_ALL_KINDS`, "import 7 .*",
 			"import ok .*"}},
 	{"of another type", []string{"import:0:h:4:1", "import:0:h:4:2"},
-		[]string{`import 8 0 oneapi: check_tensor: the tensor declares device type 1, but oneAPI has 14`, "import 8 .*"}},
+		[]string{`import 8 0 oneapi: check_tensor: the tensor declares device type 1, but oneAPI has 14`,
+			"import 8 .*"}},
 }
 
 var numberings = []scenario{
@@ -360,10 +364,12 @@ func TestEachIDIsOfOneDevice(t *testing.T) {
 	out := on(t, standin(t), "ids:0:4:4", "make:device:2", "import:4:p0:64", "ids:0:4:7", "import:4:p0:64",
 		"import:7:p0:64", "drop:0:2")
 	assert.True(t,
-		testkit.Fits([]string{`ids 7 0 oneapi: set_device_ids: rows 1 and 2 give two devices the id 4; each needs its own`,
-			"import 25 .*", "ids ok", "import 16 .*", "import ok .*"}, out), "%q", out)
+		testkit.Fits(
+			[]string{`ids 7 0 oneapi: set_device_ids: rows 1 and 2 give two devices the id 4; each needs its own`,
+				"import 25 .*", "ids ok", "import 16 .*", "import ok .*"}, out), "%q", out)
 	out = on(t, standin(t), "ids:0:@1:5", "id:0", "ids:0:@0:5", "id:0", "id:2")
 	assert.True(t,
-		testkit.Fits([]string{`ids 7 0 oneapi: set_device_ids: rows 0 and 1 name one device, the second with the id 1; ` +
-			`name it once`, "id 25 .*", "ids ok", "id ok 0", "id ok 5"}, out), "%q", out)
+		testkit.Fits(
+			[]string{`ids 7 0 oneapi: set_device_ids: rows 0 and 1 name one device, the second with the id 1; ` +
+				`name it once`, "id 25 .*", "ids ok", "id ok 0", "id ok 5"}, out), "%q", out)
 }

@@ -48,7 +48,8 @@ var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 // build builds one library with the Python module and the operators.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
-	args := append([]string{testkit.Level(), "-g", "-DPy_LIMITED_API=0x030B0000", "-Ipython", "-isystem", b.headers, "-o",
+	args := append([]string{testkit.Level(), "-g", "-DPy_LIMITED_API=0x030B0000", "-Ipython", "-isystem", b.headers,
+		"-o",
 		b.library(), "python/_kernels.c"}, flags...)
 	b.compile(t, args...)
 }
@@ -56,8 +57,9 @@ func (b builder) build(t *testing.T, flags ...string) {
 // compile compiles the operators, the kernels and their checks.
 func (b builder) compile(t *testing.T, args ...string) {
 	t.Helper()
-	b.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), append([]string{"-std=c11", "-fPIC", "-shared", "-fvisibility=hidden",
-		"-Ic", "-Ikernels", source, "kernels/kernels.c", b.author}, args...)...)
+	b.run(t, testtool.RequireCompiler(t, "gcc", "gcc"),
+		append([]string{"-std=c11", "-fPIC", "-shared", "-fvisibility=hidden",
+			"-Ic", "-Ikernels", source, "kernels/kernels.c", b.author}, args...)...)
 }
 
 func (b builder) run(t *testing.T, name string, args ...string) string {
@@ -130,23 +132,31 @@ func TestNeedsLibcAlone(t *testing.T) {
 
 // mistakes break the generated source in one place each.
 var mistakes = map[string][2]string{
-	"integers are no floats":       {"if (is_integer) return DLPACKGEN_STATUS_OK;", ""},
-	"every integer is a bool":      {"return is_integer && (value->integer == 0 || value->integer == 1) ? DLPACKGEN_STATUS_OK : -1;", "return is_integer ? DLPACKGEN_STATUS_OK : -1;"},
-	"texts end at a NUL":           {"if (size == 0 || strlen(value->text) == size - 1) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;"},
-	"floats are not widened":       {"memcpy(&reals[i], &wide, sizeof wide);", ""},
-	"floats are widened in turn":   {"for (size_t i = count; i-- > 0;)", "for (size_t i = 0; i < count; i++)"},
-	"other types are missing":      {"if (type) return dlpackgen_bad_type(&attribute->site, expected[attribute->kind], type, message);", ""},
-	"what is missing is 0":         {"if (attribute->required)", "if (0)"},
-	"defaults are 0":               {"value->real = attribute->real;", ""},
-	"texts have no default":        {"value->text = attribute->text;", ""},
-	"None is a value":              {"value->there = attribute->there;", ""},
-	"mistakes of attributes pass":  {"if (!status) { *kernel = node; return NULL; }", "*kernel = node; return NULL;"},
-	"every input is there":         {"return dlpackgen_ort_of(op)->inputs[i] ? DLPACKGEN_ONNXRUNTIME_OPTIONAL : DLPACKGEN_ONNXRUNTIME_REQUIRED;", "return DLPACKGEN_ONNXRUNTIME_REQUIRED;"},
-	"every error is a failure":     {"return api->CreateStatus(DLPACKGEN_ONNXRUNTIME_INVALID_ARGUMENT, text);", "return api->CreateStatus(DLPACKGEN_ONNXRUNTIME_FAIL, text);"},
-	"nothing is unimplemented":     {"return api->CreateStatus(DLPACKGEN_ONNXRUNTIME_NOT_IMPLEMENTED, text);", "return api->CreateStatus(DLPACKGEN_ONNXRUNTIME_FAIL, text);"},
+	"integers are no floats": {"if (is_integer) return DLPACKGEN_STATUS_OK;", ""},
+	"every integer is a bool": {
+		"return is_integer && (value->integer == 0 || value->integer == 1) ? DLPACKGEN_STATUS_OK : -1;",
+		"return is_integer ? DLPACKGEN_STATUS_OK : -1;"},
+	"texts end at a NUL": {"if (size == 0 || strlen(value->text) == size - 1) return DLPACKGEN_STATUS_OK;",
+		"return DLPACKGEN_STATUS_OK;"},
+	"floats are not widened":      {"memcpy(&reals[i], &wide, sizeof wide);", ""},
+	"floats are widened in turn":  {"for (size_t i = count; i-- > 0;)", "for (size_t i = 0; i < count; i++)"},
+	"other types are missing":     {"if (type) return dlpackgen_bad_type(&attribute->site, expected[attribute->kind], type, message);", ""},
+	"what is missing is 0":        {"if (attribute->required)", "if (0)"},
+	"defaults are 0":              {"value->real = attribute->real;", ""},
+	"texts have no default":       {"value->text = attribute->text;", ""},
+	"None is a value":             {"value->there = attribute->there;", ""},
+	"mistakes of attributes pass": {"if (!status) { *kernel = node; return NULL; }", "*kernel = node; return NULL;"},
+	"every input is there": {
+		"return dlpackgen_ort_of(op)->inputs[i] ? DLPACKGEN_ONNXRUNTIME_OPTIONAL : DLPACKGEN_ONNXRUNTIME_REQUIRED;",
+		"return DLPACKGEN_ONNXRUNTIME_REQUIRED;"},
+	"every error is a failure": {"return api->CreateStatus(DLPACKGEN_ONNXRUNTIME_INVALID_ARGUMENT, text);",
+		"return api->CreateStatus(DLPACKGEN_ONNXRUNTIME_FAIL, text);"},
+	"nothing is unimplemented": {"return api->CreateStatus(DLPACKGEN_ONNXRUNTIME_NOT_IMPLEMENTED, text);",
+		"return api->CreateStatus(DLPACKGEN_ONNXRUNTIME_FAIL, text);"},
 	"what is left out is an error": {"if (!optional)", "if (1)"},
-	"strides are not set":          {"(void)dlpackgen_compact_strides(ndim, made->shape, made->strides);", "memset(made->strides, 0, sizeof made->strides);"},
-	"domains are one":              {"if (strcmp(all[i]->domain, name) == 0)", "if (i == 0)"},
+	"strides are not set": {"(void)dlpackgen_compact_strides(ndim, made->shape, made->strides);",
+		"memset(made->strides, 0, sizeof made->strides);"},
+	"domains are one": {"if (strcmp(all[i]->domain, name) == 0)", "if (i == 0)"},
 }
 
 // Each mistake fails a test.

@@ -26,8 +26,10 @@ func attackedKernels() (config, author string) {
 				for _, gil := range []string{"", ", gil: held"} {
 					name := fmt.Sprintf("%s_%d_%s%d", kind, position, name, len(gil))
 					args := []string{"x: '" + beside + "'", "y: '" + beside + "'"}
-					args = append(args[:position:position], append([]string{"h: '" + line + "'"}, args[position:]...)...)
-					fmt.Fprintf(&kernels, "  %s: {args: {%s}, devices: {kDLCPU: {}, kDLCUDA: {symbol: %s_cuda}}%s}\n", name,
+					args = append(args[:position:position],
+						append([]string{"h: '" + line + "'"}, args[position:]...)...)
+					fmt.Fprintf(&kernels, "  %s: {args: {%s}, devices: {kDLCPU: {}, kDLCUDA: {symbol: %s_cuda}}%s}\n",
+						name,
 						strings.Join(args, ", "), name, gil)
 					fmt.Fprintf(&functions, "%s_%d(%s)\n", strings.ToUpper(kind), position, name)
 				}
@@ -57,7 +59,8 @@ func TestAttackersOfDescribedKernels(t *testing.T) {
 		require.NoError(t, os.Symlink(filepath.Join(modules(t), name), filepath.Join(dir, name)))
 	}
 	b.headers = filepath.Join(dir, "c")
-	b.flags = append(b.flags, "-DDLPACKGEN_WITHOUT_CUDA", "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all", "-I", dir,
+	b.flags = append(b.flags, "-DDLPACKGEN_WITHOUT_CUDA", "-g", "-fsanitize=address,undefined",
+		"-fno-sanitize-recover=all", "-I", dir,
 		"-I", filepath.Join(dir, "kernels"), "-I", filepath.Join(dir, "python"))
 	b.build(t, dir, "attacked", filepath.Join(dir, "python", "attacked.c"), filepath.Join(dir, "kernels", "kernels.c"),
 		"module/attacked.c")

@@ -86,7 +86,8 @@ func TestEveryPythonHere(t *testing.T) {
 	for version, python := range pythons(t) {
 		for _, name := range append([]string{"inlined.py", "lives.py", "threads.py"}, calls...) {
 			t.Run(version+" "+name, func(t *testing.T) {
-				if testing.Short() && (python != testtool.RequirePython(t) || name == "lives.py" || name == "threads.py") {
+				if testing.Short() && (python != testtool.RequirePython(t) || name == "lives.py" ||
+					name == "threads.py") {
 					t.Skip("takes some seconds for each Python, and -short was given")
 				}
 				runs(t, python, dir, name)

@@ -24,7 +24,8 @@ func TestProjectOfKernels(t *testing.T) {
 	programs := t.TempDir()
 	for name, text := range map[string]string{
 		"pip": `export CC=cc; test "$*" = "install .[test]" && exec "` + python +
-			`" -m pip --disable-pip-version-check install --no-build-isolation --no-deps --no-index --target "` + site + `" .`,
+			`" -m pip --disable-pip-version-check install --no-build-isolation --no-deps --no-index --target "` + site +
+			`" .`,
 		"pytest": `PYTHONPATH="` + site + `" exec "` + python + `" -m pytest -q -k "not (torch or jax or paddle)" "$@"`,
 	} {
 		text = "#!/bin/sh\n" + text + "\n"

@@ -109,7 +109,8 @@ func TestTheModuleZipCanBeMade(t *testing.T) {
 	assert.Empty(t, checked.Invalid)
 	for _, omitted := range checked.Omitted { // Go omits other modules, and folders named vendor
 		inModule := belongsToAnotherModule(golden.Root(t), omitted.Path)
-		assert.True(t, inModule || strings.HasPrefix(omitted.Path, "examples/vendor/"), "%s: %v", omitted.Path, omitted.Err)
+		assert.True(t, inModule || strings.HasPrefix(omitted.Path, "examples/vendor/"), "%s: %v", omitted.Path,
+			omitted.Err)
 	}
 	broken := []zip.File{committed{golden.Root(t), "testdata/nul"}}
 	checked, err = zip.CheckFiles(broken)

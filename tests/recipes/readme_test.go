@@ -46,7 +46,8 @@ var built = sync.OnceValues(func() (string, error) {
 	if err != nil {
 		return "", err
 	}
-	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator), "../../cmd/dlpackgen").CombinedOutput()
+	out, err := exec.Command("go", "build", "-o", dir+string(filepath.Separator),
+		"../../cmd/dlpackgen").CombinedOutput()
 	if err != nil {
 		return dir, &buildError{string(out), err}
 	}
@@ -150,7 +151,8 @@ func TestTheFirstScreen(t *testing.T) {
 	results := regexp.MustCompile(`(?m)^(NumPy|JAX) to (.+) (wrote to it|raised)`).FindAllStringSubmatch(shown, -1)
 	require.Len(t, results, 8)
 	for _, m := range results {
-		row := regexp.MustCompile(`(?m)^\| .*\b` + m[2] + ` .*(?:overwritten|immutable).*$`).FindString(page(t, "README.md"))
+		row := regexp.MustCompile(`(?m)^\| .*\b` + m[2] + ` .*(?:overwritten|immutable).*$`).FindString(
+			page(t, "README.md"))
 		cells := strings.Split(row, " | ")
 		require.Len(t, cells, 3, "the table has a row for %s", m[2])
 		cell := cells[map[string]int{"NumPy": 1, "JAX": 2}[m[1]]]
@@ -161,8 +163,10 @@ func TestTheFirstScreen(t *testing.T) {
 // The versions in the README are those whose results the how-to shows.
 func TestTheReadmeNamesTheVersionsOfItsTable(t *testing.T) {
 	pinned := page(t, "tests/requirements.txt") + page(t, "tests/requirements-frameworks.txt")
-	for name, packaged := range map[string]string{"PyTorch": "torch", "Paddle": "paddlepaddle", "tvm-ffi": "apache-tvm-ffi"} {
-		m := regexp.MustCompile(`(?m)^\|.*` + name + ` (\d[\d.]*\d).*overwritten`).FindStringSubmatch(page(t, "README.md"))
+	for name, packaged := range map[string]string{"PyTorch": "torch", "Paddle": "paddlepaddle",
+		"tvm-ffi": "apache-tvm-ffi"} {
+		m := regexp.MustCompile(`(?m)^\|.*` + name + ` (\d[\d.]*\d).*overwritten`).FindStringSubmatch(
+			page(t, "README.md"))
 		require.NotNil(t, m, name)
 		assert.Regexp(t, `(?m)^`+packaged+`==`+regexp.QuoteMeta(m[1])+`\b`, pinned, name)
 	}

@@ -142,7 +142,8 @@ func TestSetUpFetchesCrates(t *testing.T) {
 func TestSetUpDownloadsGoModulesAndAsksARegistryThatFailsAgain(t *testing.T) {
 	p := newMachine(t, "1000")
 	p.write(t, "tools/release/go.mod", "module x\n")
-	p.command(t, "bin/go", `[ "$1" = mod ] || exit 0; echo "go $* in ${PWD##*/}" >>"$LOG"; [ "$(wc -l <"$LOG")" -ne 1 ]`)
+	p.command(t, "bin/go",
+		`[ "$1" = mod ] || exit 0; echo "go $* in ${PWD##*/}" >>"$LOG"; [ "$(wc -l <"$LOG")" -ne 1 ]`)
 	p.env = append(p.env, "LOG="+p.path("log"))
 	printed, done := p.setUp(t)
 	assert.NotContains(t, printed, "could not be downloaded")

@@ -174,7 +174,8 @@ func cmakeFinds(t *testing.T, folder, program string) {
 	testtool.Require(t, "cmake", "cmake")
 	_, version := published(t)
 	dir := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "CMakeLists.txt"), fmt.Appendf(nil, findsProgram, version), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "CMakeLists.txt"), fmt.Appendf(nil, findsProgram, version),
+		0o600))
 	out := run(t, dir, nil, "cmake", "-B", "build", "-Ddlpackgen_DIR="+folder)
 	found := regexp.MustCompile(`found (\S+) (\S+)`).FindStringSubmatch(out)
 	require.NotNil(t, found, out)
@@ -206,7 +207,8 @@ func TestTheWorkflowOfAProjectRunsTheWheel(t *testing.T) {
 	dir, bin := t.TempDir(), filepath.Join(venv(t), "bin")
 	run(t, dir, nil, filepath.Join(bin, "dlpackgen"), "init", "--project", "mylib")
 	run(t, filepath.Join(dir, "mylib"), nil, filepath.Join(bin, "dlpackgen"), "generate", "--quiet")
-	_, step, found := strings.Cut(read(t, filepath.Join(dir, "mylib/.github/workflows/test.yml")), "run: pipx run dlpackgen==")
+	_, step, found := strings.Cut(read(t, filepath.Join(dir, "mylib/.github/workflows/test.yml")),
+		"run: pipx run dlpackgen==")
 	require.True(t, found)
 	_, version := published(t)
 	step, found = strings.CutPrefix(step, version+" ")
@@ -236,7 +238,8 @@ func registry(t *testing.T, dir string) *httptest.Server {
 	t.Cleanup(server.Close)
 	for _, file := range packed {
 		var manifest map[string]any
-		require.NoError(t, json.Unmarshal([]byte(run(t, dir, nil, "tar", "-xzOf", file, "package/package.json")), &manifest))
+		require.NoError(t, json.Unmarshal([]byte(run(t, dir, nil, "tar", "-xzOf", file, "package/package.json")),
+			&manifest))
 		sum := sha1.Sum([]byte(read(t, file))) //nolint:gosec // as above
 		manifest["dist"] = map[string]string{"tarball": server.URL + "/-/" + filepath.Base(file),
 			"shasum": hex.EncodeToString(sum[:])}
@@ -255,7 +258,8 @@ func TestNpm(t *testing.T) {
 	dir, version := published(t)
 	app := t.TempDir()
 	env := []string{"npm_config_" + "registry=" + registry(t, dir).URL, "npm_config_cache=" + t.TempDir(),
-		"npm_config_userconfig=" + os.DevNull, "npm_config_update_notifier=false", "npm_config_audit=false", "npm_config_fund=false",
+		"npm_config_userconfig=" + os.DevNull, "npm_config_update_notifier=false", "npm_config_audit=false",
+		"npm_config_fund=false",
 		"npm_config_ignore_scripts=true"}
 	printed := run(t, app, env, "sh", "-ec", block(t, "sh npm"))
 	assert.Contains(t, printed, "\ndlpackgen v"+version+" ")

@@ -157,7 +157,8 @@ func TestProgramsAreThoseOfTheirPlatforms(t *testing.T) {
 			}
 			assert.Equal(t, platform, settings["GOOS"]+"/"+settings["GOARCH"])
 			assert.Equal(t, "0", settings["CGO_ENABLED"])
-			assert.True(t, bytes.Equal(program, archived(t, wheel, ".data/scripts/"+name)), "both have the same program")
+			assert.True(t, bytes.Equal(program, archived(t, wheel, ".data/scripts/"+name)),
+				"both have the same program")
 
 			var lines []string
 			for _, tag := range tags(wheel) {
@@ -206,8 +207,9 @@ func TestOtherProgramsAreNoticed(t *testing.T) {
 	foreign[0x12], foreign[0x13] = byte(elf.EM_S390), 0 // e_machine
 	assert.Equal(t, "linux/", platformOf(foreign))
 	assert.Equal(t, "no program", platformOf(data[:3]))
-	for tag, want := range map[string]string{"win32": "no tag: win32", "manylinux2014_i686": "no tag: manylinux2014_i686",
-		"macosx_12_0_arm64": "darwin/arm64", "musllinux_1_1_aarch64": "linux/arm64"} {
+	for tag, want := range map[string]string{"win32": "no tag: win32",
+		"manylinux2014_i686": "no tag: manylinux2014_i686",
+		"macosx_12_0_arm64":  "darwin/arm64", "musllinux_1_1_aarch64": "linux/arm64"} {
 		assert.Equal(t, want, platformOfTag(tag))
 	}
 }

@@ -57,7 +57,8 @@ func build(t testing.TB, folder, out string, env ...string) {
 	copyTree(t, source(t), folder)
 	date := "2026-01-02T03:04:05Z"
 	env = append(env, "GIT_AUTHOR_DATE="+date, "GIT_COMMITTER_DATE="+date, "GIT_CONFIG_GLOBAL="+os.DevNull)
-	for _, line := range []string{"init --quiet", "add .", "-c user.name=x -c user.email=x@example.org commit --quiet -m x"} {
+	for _, line := range []string{"init --quiet", "add .",
+		"-c user.name=x -c user.email=x@example.org commit --quiet -m x"} {
 		run(t, folder, env, append([]string{"git"}, strings.Fields(line)...)...)
 	}
 	argv := []string{"go", "run", ".", "-root", "../..", "-out", out, "-platforms", strings.Join(platforms(), ","),
@@ -319,7 +320,8 @@ func TestCompletionsLoad(t *testing.T) {
 	dir := unpacked(t)
 	for _, c := range []struct{ shell, debian, flag, script, prints string }{
 		{"bash", "bash", "-c", `. completions/dlpackgen.bash; complete -p dlpackgen`, "__start_dlpackgen"},
-		{"zsh", "zsh", "-fc", `autoload -Uz compinit; compinit -u -D; . completions/_dlpackgen; echo $_comps[dlpackgen]`,
+		{"zsh", "zsh", "-fc",
+			`autoload -Uz compinit; compinit -u -D; . completions/_dlpackgen; echo $_comps[dlpackgen]`,
 			"_dlpackgen"},
 		{"fish", "fish", "-Nc", `set -x PATH . $PATH; . completions/dlpackgen.fish; complete -C "dlpackgen gen"`,
 			"generate\t"},

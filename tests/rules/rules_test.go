@@ -312,7 +312,8 @@ func assertAllSeen(t *testing.T, seen map[string]int) {
 	t.Helper()
 	for _, kind := range []string{
 		"good", "bad", "overlap", "row-major", "other order", "empty", "aligned", "anywhere", "before",
-		"too many bytes", "taken by Python", "inner-contiguous only", "not inner-contiguous", "contiguous in another order",
+		"too many bytes", "taken by Python", "inner-contiguous only", "not inner-contiguous",
+		"contiguous in another order",
 		"column-major", "many elements in another order",
 	} {
 		assert.Positive(t, seen[kind], kind)

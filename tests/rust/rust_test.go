@@ -95,7 +95,8 @@ func TestMistakesInTemplatesAreFound(t *testing.T) {
 			"a_drop_calls_the_deleter_once"},
 		"a tensor that is passed on and released": {"templates/owned.rs", "std::mem::forget(self)", "drop(self)",
 			"into_raw_passes_the_tensor_on"},
-		"another major version": {"templates/owned.rs", "(tensor.managed().version.major == DLPACK_MAJOR_VERSION)", "true",
+		"another major version": {"templates/owned.rs", "(tensor.managed().version.major == DLPACK_MAJOR_VERSION)",
+			"true",
 			"another_major_version_is_released_and_not_read"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -61,7 +61,8 @@ var forgotten = map[string]struct{ file, old, changed, says string }{
 	"tensors leak if their capsule cannot be created": {"capsules.h",
 		"if (!capsule && legacy) dlpackgen_delete_quietly(NULL, legacy);", "if (!capsule && legacy) return capsule;",
 		"blocks and tensors leak"},
-	"tensors leak if their object cannot be created": {"object.h", "else dlpackgen_delete_quietly(whole ? whole : tensor, NULL);",
+	"tensors leak if their object cannot be created": {"object.h",
+		"else dlpackgen_delete_quietly(whole ? whole : tensor, NULL);",
 		"", "blocks and tensors leak"},
 	"imported tensors leak if they cannot be converted": {"import.h",
 		"if (!made) dlpackgen_delete_quietly(imported.versioned, imported.legacy);", "", "blocks and tensors leak"},
@@ -70,9 +71,11 @@ var forgotten = map[string]struct{ file, old, changed, says string }{
 	"MemoryError counts as a missing table": {"access.h",
 		"if (!value && !PyErr_ExceptionMatches(PyExc_KeyError)) return -1;", "",
 		"<class 'TypeError'> when allocation"},
-	"MemoryError counts as an unknown NumPy": {"reader_numpy.h", "PyErr_ExceptionMatches(PyExc_MemoryError)) return -1;",
+	"MemoryError counts as an unknown NumPy": {"reader_numpy.h",
+		"PyErr_ExceptionMatches(PyExc_MemoryError)) return -1;",
 		"0) return -1;", "unproven when allocation"},
-	"texts leak if a message cannot be created": {"errors.h", "Py_XDECREF(which);\n\tPy_XDECREF(text);", "Py_XDECREF(which);",
+	"texts leak if a message cannot be created": {"errors.h", "Py_XDECREF(which);\n\tPy_XDECREF(text);",
+		"Py_XDECREF(which);",
 		"objects leak"},
 }
 

@@ -22,7 +22,8 @@ func runThreads(t *testing.T, source, headers string) (string, error) {
 	t.Helper()
 	p := testtool.RequireEmbeddable(t)
 	program := filepath.Join(t.TempDir(), "threads")
-	out, err := exec.Command(testtool.RequireCompiler(t, "clang-16", "clang-16"), "-g", "-O0", "-std=gnu11", "-Wall", "-Wextra",
+	out, err := exec.Command(testtool.RequireCompiler(t, "clang-16", "clang-16"), "-g", "-O0", "-std=gnu11", "-Wall",
+		"-Wextra",
 		"-fsanitize=thread", "-I", headers,
 		"-isystem", p.Include, "-o", program, filepath.Join("module", source), "-L", p.Lib, "-Wl,-rpath,"+p.Lib,
 		"-l"+p.Name, "-pthread").CombinedOutput()
@@ -52,7 +53,8 @@ func TestTheThreadsFindWhatIsWrong(t *testing.T) {
 			"PyGILState_STATE gil = PyGILState_Ensure();\n\tstruct dlpackgen_pending pending = " +
 				"dlpackgen_suspend();\n\tPy_DECREF(object);\n" +
 				"\tdlpackgen_resume(pending);\n\tPyGILState_Release(gil);", "Py_DECREF(object);"},
-		"deleters write to a global variable": {"managed.h", "static void dlpackgen_let_go(struct dlpackgen_holder *holder) {",
+		"deleters write to a global variable": {"managed.h",
+			"static void dlpackgen_let_go(struct dlpackgen_holder *holder) {",
 			"static long dlpackgen_deleted;\nstatic void dlpackgen_let_go(struct dlpackgen_holder *holder) " +
 				"{\n\tdlpackgen_deleted++;"},
 	} {
@@ -85,7 +87,8 @@ func TestPublicationThatIsWrongIsFound(t *testing.T) {
 		"stores are relaxed": {"state.h", "__ATOMIC_RELEASE", "__ATOMIC_RELAXED"},
 		"types are published before they are complete": {"access.h", "\tif (dlpackgen_fill_access(state, made)) {",
 			"\tdlpackgen_publish(state, made);\n\tif (dlpackgen_fill_access(state, made)) {"},
-		"two threads determine torch's fields": {"reader_torch_shim.h", "if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {",
+		"two threads determine torch's fields": {"reader_torch_shim.h",
+			"if (DLPACKGEN_CLAIM(&dlpackgen_torch_claimed)) {",
 			"if (1) {"},
 		"torch's fields are published before they are stored": {"reader_torch_shim.h",
 			"\t\tdlpackgen_torch = *found;\n\t\tDLPACKGEN_STORE(&dlpackgen_torch_published, 1);",
@@ -167,7 +170,8 @@ func assertLost(t *testing.T, headers string, lost bool) {
 	}
 	suppressions, err := filepath.Abs("lsan.supp")
 	require.NoError(t, err)
-	for _, name := range []string{"exports.py", "fits.py", "descriptions.py", "lives.py", "access_methods.py", "rules.py"} {
+	for _, name := range []string{"exports.py", "fits.py", "descriptions.py", "lives.py", "access_methods.py",
+		"rules.py"} {
 		text, err := script(t, dir, []string{"LD_PRELOAD=" + library, "PYTHONMALLOC=malloc", "SCRATCH=" + t.TempDir(),
 			"ASAN_OPTIONS=detect_leaks=1:malloc_context_size=3:fast_unwind_on_malloc=0:allocator_may_return_null=1:leak_check_at_exit=1",
 			"LSAN_OPTIONS=print_suppressions=0:suppressions=" + suppressions}, filepath.Join(scripts, name))

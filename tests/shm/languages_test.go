@@ -35,7 +35,8 @@ func python(t *testing.T) []string {
 	interpreter, gcc, dir := testtool.RequirePython(t), testtool.RequireCompiler(t, "gcc", "gcc"), t.TempDir()
 	testkit.Run(t, gcc, "-std=c11", testkit.Level(), "-g", "-Wall", "-Wextra", "-Werror", "-fPIC", "-shared",
 		"-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
-		"-I", testtool.RequireHeaders(t, interpreter), "-I", filepath.Join(golden.Root(t), "gen", "c"), "-I", backend(t),
+		"-I", testtool.RequireHeaders(t, interpreter), "-I", filepath.Join(golden.Root(t), "gen", "c"), "-I",
+		backend(t),
 		"-o", filepath.Join(dir, "dlpackgen_shm.abi3.so"),
 		filepath.Join(backend(t), "python", "dlpackgen_shm_module.c"),
 		filepath.Join(backend(t), "dlpackgen_shm.c"))

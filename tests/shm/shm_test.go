@@ -37,7 +37,8 @@ func client(t testing.TB) string {
 	t.Helper()
 	gcc := testtool.RequireCompiler(t, "gcc", "gcc")
 	dir := testkit.Built(t, "client", func(dir string) {
-		testkit.Run(t, gcc, append(append([]string{"-std=gnu11", "-g", testkit.Level(), "-Wall", "-Wextra", "-Werror", "-I",
+		testkit.Run(t, gcc, append(append([]string{"-std=gnu11", "-g", testkit.Level(), "-Wall", "-Wextra", "-Werror",
+			"-I",
 			backend(t), "-o", filepath.Join(dir, "client")}, testkit.Sanitized...),
 			"testdata/client.c", filepath.Join(backend(t), "dlpackgen_shm.c"), "-lpthread")...)
 	})

@@ -132,7 +132,8 @@ func (to torches) faults(t *testing.T, dir string) {
 func (to torches) devices(t *testing.T) string {
 	t.Helper()
 	devicesOnce.Do(func() {
-		gcc, backend := testtool.RequireCompiler(t, "gcc", "gcc"), filepath.Join(golden.Root(t), "backends/cuda/dlpackgen_cuda.c")
+		gcc, backend := testtool.RequireCompiler(t, "gcc", "gcc"),
+			filepath.Join(golden.Root(t), "backends/cuda/dlpackgen_cuda.c")
 		for _, args := range [][]string{
 			{"-Wl,-soname,libcuda.so.1", "-o", filepath.Join(library, "libcuda.so.1"),
 				"../devices/testdata/standin.c", "-lpthread"},

@@ -23,7 +23,8 @@ func nanobind(t *testing.T, to torches, dir string) {
 		t.Skip("needs jax, paddle, ml_dtypes, tvm-ffi and nanobind: pip install -r tests/requirements-frameworks.txt")
 	}
 	root := testtool.RequirePackage(t, to.Python, "nanobind", "make setup")
-	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", testkit.Level(), "-fPIC", "-shared",
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", testkit.Level(), "-fPIC",
+		"-shared",
 		"-fvisibility=hidden", "-DNDEBUG", "-I"+to.Include,
 		"-I"+filepath.Join(root, "include"), "-I"+filepath.Join(root, "ext", "robin_map", "include"),
 		"../clients/module/nanobind.cpp",

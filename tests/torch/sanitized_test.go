@@ -129,7 +129,8 @@ func races(t *testing.T, number int) string {
 	runtime, standard := testkit.RequireRuntime(t, "libtsan.so"), testkit.RequireRuntime(t, "libstdc++.so.6")
 	racesOnce.Do(func() {
 		headers := filepath.Join(dir, "headers")
-		errRaces = to.build(t, headers, dir, append(sharing(t, headers), "-Wno-error", "-O1", "-g1", "-fsanitize=thread")...)
+		errRaces = to.build(t, headers, dir, append(
+			sharing(t, headers), "-Wno-error", "-O1", "-g1", "-fsanitize=thread")...)
 	})
 	require.NoError(t, errRaces)
 	env := []string{"LD_PRELOAD=" + runtime + " " + standard, "TSAN_OPTIONS=exitcode=0", mutation.Env(number)}

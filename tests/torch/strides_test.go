@@ -16,7 +16,8 @@ import (
 func strides(t *testing.T, headers string) (string, error) {
 	t.Helper()
 	program := filepath.Join(t.TempDir(), "strides")
-	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", testkit.Level(), "-fsanitize=undefined",
+	out, err := exec.Command(testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", testkit.Level(),
+		"-fsanitize=undefined",
 		"-fno-sanitize-recover=all",
 		"-I", filepath.Join(generated(t), "..", "c"), "-I", headers, "-o", program,
 		"module/strides.cpp").CombinedOutput()

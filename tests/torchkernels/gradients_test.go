@@ -20,9 +20,10 @@ import (
 
 // wrongGradients are mistakes in the author's backward.
 var wrongGradients = map[string][2]string{
-	"of x":      {"get(x, at) * s * s * s * dot", "get(x, at) * s * s * dot"},
-	"of weight": {"put(dw, i, get(dw, i) + get(g, at) * get(x, at) * s);", "put(dw, i, get(dw, i) + get(g, at) * get(x, at));"},
-	"of bias":   {"put(db, i, get(db, i) + get(g, at));", "put(db, i, get(g, at));"},
+	"of x": {"get(x, at) * s * s * s * dot", "get(x, at) * s * s * dot"},
+	"of weight": {"put(dw, i, get(dw, i) + get(g, at) * get(x, at) * s);",
+		"put(dw, i, get(dw, i) + get(g, at) * get(x, at));"},
+	"of bias": {"put(db, i, get(db, i) + get(g, at));", "put(db, i, get(g, at));"},
 }
 
 // author is the file of the author's functions.
@@ -89,7 +90,8 @@ func checkGradients(t *testing.T, b builder, others int) {
 			assert.Contains(t, printed["passed 0 test_gradients"], fmt.Sprint(testsOfGradients(t, b), " passed"), out)
 			for i, name := range names {
 				t.Run(name, func(t *testing.T) {
-					assert.Contains(t, printed[fmt.Sprint("failed ", others+i+1, " test_gradients")], "Jacobian mismatch", out)
+					assert.Contains(t, printed[fmt.Sprint("failed ", others+i+1, " test_gradients")],
+						"Jacobian mismatch", out)
 				})
 			}
 		})

@@ -82,7 +82,8 @@ func (b builder) script(env []string, args ...string) (string, error) {
 }
 
 // eager are the tests that compile nothing in the process, so that they work with the sanitizers.
-var eager = []string{"test_schemas", "test_values", "test_scalars_lists_and_texts", "test_kinds_of_scalars", "test_gradients",
+var eager = []string{"test_schemas", "test_values", "test_scalars_lists_and_texts", "test_kinds_of_scalars",
+	"test_gradients",
 	"test_gradients_that_nothing_computes_are_rejected", "test_names_of_arguments", "test_training", "test_threads",
 	"test_bits_are_resolved",
 	"test_shapes_are_checked_without_data", "test_the_sentences_are_those_of_modules",
@@ -143,8 +144,9 @@ var mutants = map[string]mutant{
 		"return DLPACKGEN_SCALAR_INTEGER;", "test_kinds_of_scalars"},
 	"a large number is signed": {borrowed, "from.type() == at::ScalarType::UInt64", "false",
 		"test_the_sentences_are_those_of_modules"},
-	"a float is an int": {borrowed, "if (from.isFloatingPoint()) return DLPACKGEN_SCALAR_REAL;", "", "test_kinds_of_scalars"},
-	"a bool is an int":  {borrowed, "if (from.isBoolean()) return DLPACKGEN_SCALAR_TRUTH;", "", "test_kinds_of_scalars"},
+	"a float is an int": {borrowed, "if (from.isFloatingPoint()) return DLPACKGEN_SCALAR_REAL;", "",
+		"test_kinds_of_scalars"},
+	"a bool is an int": {borrowed, "if (from.isBoolean()) return DLPACKGEN_SCALAR_TRUTH;", "", "test_kinds_of_scalars"},
 	"a text may have NUL": {borrowed, "if (to.find('\\0') != std::string::npos)", "if (false)",
 		"test_the_sentences_are_those_of_modules"},
 	"a complex number is real": {borrowed, "if (from.isComplex()) return DLPACKGEN_SCALAR_COMPLEX;", "",

@@ -55,7 +55,8 @@ func torch(t *testing.T) places {
 
 // flags are those of every compilation.
 func (p places) flags(headers string) []string {
-	return []string{"-std=c++20", testkit.Level(), "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow", "-pedantic",
+	return []string{"-std=c++20", testkit.Level(), "-fPIC", "-fvisibility=hidden", "-Wall", "-Wextra", "-Wshadow",
+		"-pedantic",
 		"-Werror",
 		"-I", headers, "-isystem", filepath.Join(p.torch, "include"), "-isystem", p.headers}
 }

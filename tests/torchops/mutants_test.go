@@ -35,7 +35,8 @@ var mutants = map[string]mutant{
 		"if (!copied[site.number] || from.is_contiguous()) " + borrowFrom,
 		"guards.py test_storage_that_was_made_smaller"},
 	"a device needs no tensor": {"kernel.hpp",
-		`TORCH_CHECK_VALUE(first != nullptr, K::name, "(): expected at least one tensor, which determines the device");`, `TORCH_CHECK(first != nullptr, K::name, "(): expected a tensor among the arguments");`,
+		`TORCH_CHECK_VALUE(first != nullptr, K::name, "(): expected at least one tensor, which determines the device");`,
+		`TORCH_CHECK(first != nullptr, K::name, "(): expected a tensor among the arguments");`,
 		"guards.py test_no_tensor_at_all"},
 	"what ATen rejects has no place": {"kernel.hpp",
 		`e.add_context(Sentence(site).begin().text() + std::string(DLPACKGEN_TEXT_NOT_BORROWED));`, "",
@@ -103,7 +104,8 @@ func withMutants(t *testing.T, headers string, all map[string]mutant) []string {
 	mutations := make([]mutation.Mutant, len(all))
 	for name, number := range numbered(all) {
 		m := all[name]
-		mutations[number-1] = mutation.Mutant{File: filepath.Join("dlpackgen_torch", m.file), Old: m.old, New: m.replacement}
+		mutations[number-1] = mutation.Mutant{File: filepath.Join("dlpackgen_torch", m.file), Old: m.old,
+			New: m.replacement}
 	}
 	written := mutation.Write(t, headers, mutations)
 	require.Empty(t, written.Apart, "mutants that change no statements")
@@ -140,7 +142,8 @@ func (p places) areSeen(t *testing.T, all map[string]mutant, library string) {
 	printed := p.forked(t, library, pairs...)
 	for name, m := range all {
 		t.Run(name, func(t *testing.T) {
-			assert.Contains(t, printed, fmt.Sprintf("caught %d %s", numbers[name], m.script), "the test detects nothing")
+			assert.Contains(t, printed, fmt.Sprintf("caught %d %s", numbers[name], m.script),
+				"the test detects nothing")
 			assert.Contains(t, printed, "missed 0 "+m.script, "it fails with all guards in place:\n%s",
 				printed["caught 0 "+m.script])
 		})

@@ -80,7 +80,8 @@ func TestSanitized(t *testing.T) {
 // sanitizerMutants are mutants that only the sanitizers detect.
 var sanitizerMutants = map[string]mutant{
 	"a result leaks": {"described.hpp", "run(made, borrowed, place.stream()); return pack(returned);",
-		"run(made, borrowed, place.stream()); new at::Tensor(returned[0]); return pack(returned);", "forms.py test_by_name"},
+		"run(made, borrowed, place.stream()); new at::Tensor(returned[0]); return pack(returned);",
+		"forms.py test_by_name"},
 	"a result is too small": {"described.hpp", "static_cast<std::size_t>(like.ndim)", "std::size_t{0}",
 		"gradients.py test_a_result_that_is_not_used"},
 }

@@ -59,7 +59,8 @@ func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	author, err := filepath.Abs(data + "author.c")
 	require.NoError(t, err)
-	c := []string{"-std=c11", testkit.Level(), "-fPIC", "-fvisibility=hidden", "-Ic", "-Ikernels", "-Ipython", "-isystem",
+	c := []string{"-std=c11", testkit.Level(), "-fPIC", "-fvisibility=hidden", "-Ic", "-Ikernels", "-Ipython",
+		"-isystem",
 		b.headers, "-c", "-o"}
 	b.run(t, append(c, "author.o", author)...)
 	b.run(t, append(c, "kernels.o", "kernels/kernels.c")...)
@@ -215,7 +216,8 @@ var mutants = map[string]mutant{
 		own + " test_undefined_tensors"},
 	"a storage is smaller": {values, "if (dlpackgen_shim_is_in_storage(handle, tensor)) return DLPACKGEN_STATUS_OK;",
 		"return DLPACKGEN_STATUS_OK;", own + " test_storage_that_was_made_smaller"},
-	"a storage has more": {values, "(offset + covered) * (int64_t)(tensor->dtype.bits * tensor->dtype.lanes / 8) <= bytes",
+	"a storage has more": {values,
+		"(offset + covered) * (int64_t)(tensor->dtype.bits * tensor->dtype.lanes / 8) <= bytes",
 		"(offset + covered) <= bytes", own + " test_storage_that_was_made_smaller"},
 	"reading separates memory": {values, "if (writes ? dlpackgen_shim.call.get_mutable_data",
 		"if (true ? dlpackgen_shim.call.get_mutable_data",
@@ -273,17 +275,22 @@ var mutants = map[string]mutant{
 		shared + " test_shapes_round_down"},
 	"leading dimensions are lost": {fakes, "tensor.shape[place : place + tensor.dim() - rank]", "tensor.shape[0:0]",
 		shared + " test_shapes_are_checked_without_data"},
-	"outlines overlap":                      {fakes, "((i + 1) << 56)", "(1 << 56)", shared + " test_they_are_compliant"},
-	"a complex number is real":              {fakes, "return 0, 0.0, 4", "return 0, 0.0, 1", shared + " test_kinds_of_scalars"},
-	"a large number has the kind of others": {fakes, "float(whole), 3", "float(whole), 0", shared + " test_kinds_of_scalars"},
+	"outlines overlap": {fakes, "((i + 1) << 56)", "(1 << 56)",
+		shared + " test_they_are_compliant"},
+	"a complex number is real": {fakes, "return 0, 0.0, 4", "return 0, 0.0, 1",
+		shared + " test_kinds_of_scalars"},
+	"a large number has the kind of others": {fakes, "float(whole), 3", "float(whole), 0",
+		shared + " test_kinds_of_scalars"},
 	"a bool is an int": {fakes, "2 if isinstance(value, bool) else 0", "0",
 		shared + " test_the_sentences_are_those_of_modules"},
-	"backward drops a gradient": {derivatives, "if i not in op.of and values[i] is not None and values[i].requires_grad",
+	"backward drops a gradient": {derivatives,
+		"if i not in op.of and values[i] is not None and values[i].requires_grad",
 		"if False", shared + " test_gradients_that_nothing_computes_are_rejected"},
 	"gradients stay strided": {derivatives, "grads[i].contiguous()", "grads[i]", shared + " test_gradients"},
 	"gradients of None are made": {derivatives, "back[place] if there else None", "back[place]",
 		own + " test_an_argument_that_is_None_has_no_gradient"},
-	"what backward needs is not saved": {derivatives, "        if wanted:\n", "        if False:\n", shared + " test_gradients"},
+	"what backward needs is not saved": {derivatives, "        if wanted:\n", "        if False:\n",
+		shared + " test_gradients"},
 	"what was written is lost": {derivatives, "                value.copy_(resolved)\n", "                pass\n",
 		own + " test_negated_tensors_are_written"},
 	"batches are called that must not be": {derivatives, "        if op.batching == \"none\":", "        if False:",
@@ -350,6 +357,7 @@ func TestMutantsAreSeen(t *testing.T) {
 	assert.Contains(t, out, "missed 0 "+shared+"\n", "it fails with all guards in place:\n%s", out)
 	assert.Contains(t, out, "missed 0 "+own+"\n", "it fails with all guards in place:\n%s", out)
 	for i, name := range names {
-		assert.Contains(t, out, fmt.Sprintf("caught %d %s\n", i+1, mutants[name].test), "no test detected that %s", name)
+		assert.Contains(t, out, fmt.Sprintf("caught %d %s\n", i+1, mutants[name].test), "no test detected that %s",
+			name)
 	}
 }

@@ -57,7 +57,8 @@ func authors(t *testing.T) (all []string) {
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
 	args := append([]string{"-std=c11", testkit.Level(), "-g", "-fPIC", "-shared", "-fvisibility=hidden",
-		"-DPy_LIMITED_API=0x030B0000", "-Ic", "-Ipython", "-Ikernels", "-isystem", b.headers, "-o", b.library()}, flags...)
+		"-DPy_LIMITED_API=0x030B0000", "-Ic", "-Ipython", "-Ikernels", "-isystem", b.headers, "-o", b.library()},
+		flags...)
 	args = append(args, "tvmffi/kernels_tvmffi.c", "python/_kernels.c", "kernels/kernels.c", "-pthread")
 	args = append(args, authors(t)...)
 	b.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), args...)
@@ -125,9 +126,10 @@ func TestSanitized(t *testing.T) {
 // buildPlain builds a library without the module, which needs no Python symbols.
 func (b builder) buildPlain(t *testing.T, flags ...string) {
 	t.Helper()
-	b.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), slices.Concat(warnings, []string{"-std=c11", testkit.Level(), "-fPIC",
-		"-shared", "-fvisibility=hidden", "-Wl,-z,defs", "-Ic", "-Ikernels", "-o", "plain.so"}, flags,
-		[]string{"tvmffi/kernels_tvmffi.c", "kernels/kernels.c", "-pthread"}, authors(t))...)
+	b.run(t, testtool.RequireCompiler(t, "gcc", "gcc"),
+		slices.Concat(warnings, []string{"-std=c11", testkit.Level(), "-fPIC",
+			"-shared", "-fvisibility=hidden", "-Wl,-z,defs", "-Ic", "-Ikernels", "-o", "plain.so"}, flags,
+			[]string{"tvmffi/kernels_tvmffi.c", "kernels/kernels.c", "-pthread"}, authors(t))...)
 }
 
 // The library with only the functions needs only libc.
@@ -158,7 +160,8 @@ func TestCpp(t *testing.T) {
 	host := testtool.RequirePackage(t, b.python, "tvm_ffi", "make setup")
 	caller, err := filepath.Abs("testdata/caller.cpp")
 	require.NoError(t, err)
-	b.run(t, testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", "-isystem", host+"/include", "-o", "caller", caller,
+	b.run(t, testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", "-isystem", host+"/include", "-o", "caller",
+		caller,
 		"-L"+host+"/lib", "-ltvm_ffi", "-Wl,-rpath,"+host+"/lib")
 	written := mutation.Write(t, b.dir, streamMistakes)
 	require.Empty(t, written.Apart)
@@ -229,27 +232,40 @@ func TestRust(t *testing.T) {
 
 // mistakes break the generated source in one place each.
 var mistakes = map[string][2]string{
-	"too many arguments pass":     {"if (DLPACKGEN_RARE(count > arguments && count != arguments + results))", "if (0)"},
-	"too few arguments pass":      {"if (DLPACKGEN_RARE(count < required))", "if (0)"},
-	"strides are left out":        {"if (!found->strides && found->ndim != 0) found = dlpackgen_tvmffi_add_strides(found, strided);", ""},
-	"texts end at a NUL":          {"if (!memchr(*text, 0, size)) return DLPACKGEN_STATUS_OK;", "return DLPACKGEN_STATUS_OK;"},
-	"bools are items":             {"if (scalar.kind == DLPACKGEN_SCALAR_INTEGER) {", "if (scalar.kind == DLPACKGEN_SCALAR_INTEGER || scalar.kind == DLPACKGEN_SCALAR_TRUTH) {"},
-	"long lists are cut":          {"if (count <= (int64_t)(sizeof list->few / sizeof(int64_t))) return DLPACKGEN_STATUS_OK;", "if (count > 16) list->count = 16; return DLPACKGEN_STATUS_OK;"},
-	"integers are cut":            {"if (is_signed) holds = (negative ? ~digits : digits) >> (bits - 1) == 0; else holds = !negative && (bits == 64 || digits >> bits == 0);", "holds = 1;"},
-	"floats are cut":              {"if (status || *number != *number || *number - *number != 0 || (*number <= most && *number >= -most)) return status;", "return status;"},
-	"natural numbers are signed":  {"if (number <= INT64_MAX || (make && make(&bytes, &value) == 0)) return value;", "return value;"},
+	"too many arguments pass": {"if (DLPACKGEN_RARE(count > arguments && count != arguments + results))", "if (0)"},
+	"too few arguments pass":  {"if (DLPACKGEN_RARE(count < required))", "if (0)"},
+	"strides are left out":    {"if (!found->strides && found->ndim != 0) found = dlpackgen_tvmffi_add_strides(found, strided);", ""},
+	"texts end at a NUL": {"if (!memchr(*text, 0, size)) return DLPACKGEN_STATUS_OK;",
+		"return DLPACKGEN_STATUS_OK;"},
+	"bools are items": {"if (scalar.kind == DLPACKGEN_SCALAR_INTEGER) {",
+		"if (scalar.kind == DLPACKGEN_SCALAR_INTEGER || scalar.kind == DLPACKGEN_SCALAR_TRUTH) {"},
+	"long lists are cut": {"if (count <= (int64_t)(sizeof list->few / sizeof(int64_t))) return DLPACKGEN_STATUS_OK;",
+		"if (count > 16) list->count = 16; return DLPACKGEN_STATUS_OK;"},
+	"integers are cut": {
+		"if (is_signed) holds = (negative ? ~digits : digits) >> (bits - 1) == 0; else holds = !negative && (bits == 64 || digits >> bits == 0);", "holds = 1;"},
+	"floats are cut": {
+		"if (status || *number != *number || *number - *number != 0 || (*number <= most && *number >= -most)) return status;",
+		"return status;"},
+	"natural numbers are signed": {"if (number <= INT64_MAX || (make && make(&bytes, &value) == 0)) return value;",
+		"return value;"},
 	"big numbers are not natural": {"if (count != 2 || words[1] != 0) return big;", "return big;"},
-	"nothing is copied":           {"if (!from || dlpackgen_validate(from, 0, 0) != DLPACKGEN_OK || dlpackgen_is_contiguous(from)) return 0;", "return 0;"},
-	"no allocator is no error":    {"if (DLPACKGEN_RARE(!get || !make || !get()))", "if (DLPACKGEN_RARE(!get || !make))"},
-	"every error is one":          {"if (status != DLPACKGEN_TVMFFI_RAISED && set) set(dlpackgen_tvmffi_class(status), text);", "if (set) set(\"RuntimeError\", text);"},
-	"the rest is one value":       {"if (made > 1) return dlpackgen_tvmffi_pack(function, values, made, result, message);", ""},
-	"any count is direct":         {"count == 6 && args[1]", "args[1]"},
-	"any number is a float":       {"args[1].type_index == DLPACKGEN_TVM_FFI_FLOAT && args[2]", "args[2]"},
-	"any number is an int":        {"args[2].type_index == DLPACKGEN_TVM_FFI_INT && args[3]", "args[3]"},
-	"any number is a bool":        {"args[3].type_index == DLPACKGEN_TVM_FFI_BOOL && (args[4]", "(args[4]"},
-	"any value is None":           {"(args[4].type_index == DLPACKGEN_TVM_FFI_NONE || dlpackgen_tvmffi_plain_tensor(&args[4])) &&", ""},
-	"direct calls never fail":     {"return DLPACKGEN_RARE(failure) ? dlpackgen_tvmffi_raise_direct(failure) : 0;", "return 0;"},
-	"lists leak":                  {"if (list->items != &list->few) free(list->items);", ""},
+	"nothing is copied": {
+		"if (!from || dlpackgen_validate(from, 0, 0) != DLPACKGEN_OK || dlpackgen_is_contiguous(from)) return 0;",
+		"return 0;"},
+	"no allocator is no error": {"if (DLPACKGEN_RARE(!get || !make || !get()))",
+		"if (DLPACKGEN_RARE(!get || !make))"},
+	"every error is one": {"if (status != DLPACKGEN_TVMFFI_RAISED && set) set(dlpackgen_tvmffi_class(status), text);",
+		"if (set) set(\"RuntimeError\", text);"},
+	"the rest is one value": {"if (made > 1) return dlpackgen_tvmffi_pack(function, values, made, result, message);",
+		""},
+	"any count is direct":   {"count == 6 && args[1]", "args[1]"},
+	"any number is a float": {"args[1].type_index == DLPACKGEN_TVM_FFI_FLOAT && args[2]", "args[2]"},
+	"any number is an int":  {"args[2].type_index == DLPACKGEN_TVM_FFI_INT && args[3]", "args[3]"},
+	"any number is a bool":  {"args[3].type_index == DLPACKGEN_TVM_FFI_BOOL && (args[4]", "(args[4]"},
+	"any value is None":     {"(args[4].type_index == DLPACKGEN_TVM_FFI_NONE || dlpackgen_tvmffi_plain_tensor(&args[4])) &&", ""},
+	"direct calls never fail": {"return DLPACKGEN_RARE(failure) ? dlpackgen_tvmffi_raise_direct(failure) : 0;",
+		"return 0;"},
+	"lists leak": {"if (list->items != &list->few) free(list->items);", ""},
 }
 
 // Each mistake fails a test.

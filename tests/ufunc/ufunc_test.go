@@ -46,7 +46,8 @@ var warnings = []string{"-Wall", "-Wextra", "-Wshadow", "-pedantic", "-Werror"}
 // build builds one library with the Python module and the loops, without NumPy.
 func (b builder) build(t *testing.T, flags ...string) {
 	t.Helper()
-	args := append([]string{"-std=c11", testkit.Level(), "-g", "-fPIC", "-shared", "-fvisibility=hidden", "-Ic", "-Ikernels",
+	args := append([]string{"-std=c11", testkit.Level(), "-g", "-fPIC", "-shared", "-fvisibility=hidden", "-Ic",
+		"-Ikernels",
 		"-Ipython", "-isystem", b.headers, "-DPy_LIMITED_API=0x030B0000", source, "kernels/kernels.c",
 		"python/_kernels.c", b.author, "-o", "tried/_kernels.abi3.so"}, flags...)
 	testkit.RunIn(t, b.dir, testtool.RequireCompiler(t, "gcc", "gcc"), append(args, "-lm")...)
@@ -133,7 +134,8 @@ var mistakes = map[string][2]string{
 		"return true;"},
 	"what is not joined keeps the batch": {"for (int i = 0; i < led && !fits; i++)", "for (int i = 0; 0; i++)"},
 	"outputs may overlap inputs":         {"all[o].is_shared = true;", ""},
-	"neighbours overlap":                 {"low[0] < end[1] && low[1] < end[0]", "low[0] <= end[1] && low[1] <= end[0]"},
+	"neighbours overlap": {"low[0] < end[1] && low[1] < end[0]",
+		"low[0] <= end[1] && low[1] <= end[0]"},
 	"elements have no order": {"is_free = is_free && loop->passed[i] == loop->passed[o] && loop->steps[i] == loop->steps[o];",
 		""},
 	"copies of all elements are one": {"all[o].core = &loop->steps[o];", ""},

@@ -80,7 +80,8 @@ Description: generator of callers of kernels, headers and bindings for DLPack
 }
 
 func (r *release) debianChangelog() []byte {
-	return fmt.Appendf(nil, "dlpackgen (%s) unstable; urgency=medium\n\n  * See %s/blob/%s/CHANGELOG.md\n\n -- %s  %s\n",
+	return fmt.Appendf(nil,
+		"dlpackgen (%s) unstable; urgency=medium\n\n  * See %s/blob/%s/CHANGELOG.md\n\n -- %s  %s\n",
 		r.version, homepage, r.tag(), maintainer, r.when.Format(time.RFC1123Z))
 }
 

@@ -34,7 +34,8 @@ func (r *release) linkedModules(binaries []binary) ([]linked, error) {
 			return nil, err
 		}
 		if m.licence = identify(m.text); m.licence == "" {
-			return nil, fmt.Errorf("%s: unknown licence: tools/release/licences.go lists those that may be linked", m.path)
+			return nil, fmt.Errorf("%s: unknown licence: tools/release/licences.go lists those that may be linked",
+				m.path)
 		}
 		all = append(all, m)
 	}

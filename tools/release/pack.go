@@ -130,7 +130,8 @@ func zopfli(data []byte) ([]byte, error) {
 	}
 	text, err := output("", nil, "zopfli", "--i5", "--deflate", "-c", in.Name())
 	if errors.Is(err, exec.ErrNotFound) {
-		err = errors.New("wheels are compressed by zopfli, which is not installed (Debian: zopfli); -quick does without")
+		err = errors.New(
+			"wheels are compressed by zopfli, which is not installed (Debian: zopfli); -quick does without")
 	}
 	return []byte(text), err
 }

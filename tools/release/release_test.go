@@ -13,7 +13,8 @@ import (
 )
 
 func TestAnUnknownPlatformIsRejected(t *testing.T) {
-	if _, err := choose([]string{"linux/amd64", "plan9/386"}); err == nil || !strings.Contains(err.Error(), "plan9/386") {
+	if _, err := choose([]string{"linux/amd64", "plan9/386"}); err == nil || !strings.Contains(
+		err.Error(), "plan9/386") {
 		t.Errorf("choose gives %v", err)
 	}
 }

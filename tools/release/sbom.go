@@ -60,7 +60,8 @@ func (r *release) sbom(_ []binary, s *shared) ([]file, error) {
 		Packages:      []spdxPackage{tool},
 		Relationships: []spdxRelationship{{document, "DESCRIBES", tool.ID}},
 	}
-	contained := append([]linked{{path: "std", version: strings.TrimPrefix(goVersion(), "go"), licence: "BSD-3-Clause"}},
+	contained := append([]linked{{path: "std", version: strings.TrimPrefix(goVersion(), "go"),
+		licence: "BSD-3-Clause"}},
 		s.modules...)
 	for _, m := range contained {
 		p := spdx(m.path, m.version, m.licence, purpose)
@@ -82,7 +83,8 @@ func spdx(path, version, licence, purpose string) spdxPackage {
 		}
 		return c
 	}, path)
-	return spdxPackage{Name: path, ID: id, Version: version, Location: "NOASSERTION", Concluded: licence, Declared: licence,
+	return spdxPackage{Name: path, ID: id, Version: version, Location: "NOASSERTION", Concluded: licence,
+		Declared:  licence,
 		Copyright: "NOASSERTION", Purpose: purpose,
 		External: []spdxReference{{"PACKAGE-MANAGER", "purl", purl}}}
 }
@@ -128,7 +130,8 @@ func (r *release) provenance(made []file, modules []linked) (file, error) {
 		Type:     homepage + "/tree/main/tools/release",
 		External: map[string]string{"version": r.version},
 		Internal: map[string]string{"go": goVersion(), "epoch": fmt.Sprint(r.when.Unix()), "digest": r.digest},
-		Resolved: []resource{{URI: "git+" + homepage + "@" + r.tag(), Digest: map[string]string{"gitCommit": r.commit}}},
+		Resolved: []resource{{URI: "git+" + homepage + "@" + r.tag(),
+			Digest: map[string]string{"gitCommit": r.commit}}},
 	}
 	for _, m := range modules {
 		s.Predicate.Definition.Resolved = append(s.Predicate.Definition.Resolved,

@@ -135,7 +135,8 @@ func (a archived) Open() (io.ReadCloser, error) { return a.File.Open() }
 // committedFiles returns the files of the checked-out commit, independently of git's conversion of
 // line ends.
 func committedFiles(root string) (files []zip.File, err error) {
-	text, err := output(root, nil, "git", "-c", "core.autocrlf=false", "-c", "core.eol=lf", "archive", "--format=zip", "HEAD")
+	text, err := output(root, nil, "git", "-c", "core.autocrlf=false", "-c", "core.eol=lf", "archive", "--format=zip",
+		"HEAD")
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,9 @@ import (
 
 // addCodes adds a page for each group of codes, and their index.
 func (p *pages) addCodes(fs.FS) error {
-	index := newPage("Codes of findings", "Each finding ends with a code in brackets. `dlpackgen explain CODE` prints the same "+
-		"text as these pages.")
+	index := newPage("Codes of findings",
+		"Each finding ends with a code in brackets. `dlpackgen explain CODE` prints the same "+
+			"text as these pages.")
 	for i, group := range codes.Groups() {
 		name := fmt.Sprintf("%d-%s.md", i+1, slug(group.Title))
 		page := newPage(group.Title, group.Text)

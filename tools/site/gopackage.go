@@ -63,7 +63,8 @@ func parsed(tree fs.FS, fset *token.FileSet, dir string) (files []*ast.File, err
 
 // skipped are files with alternative declarations for builds without cgo, or for older Go versions.
 func skipped(name string) bool {
-	return strings.HasSuffix(name, "_off.go") || name == "off.go" || name == "go_version.go" || name == "unsupported.go" ||
+	return strings.HasSuffix(name, "_off.go") || name == "off.go" || name == "go_version.go" ||
+		name == "unsupported.go" ||
 		name == "unpooled.go"
 }
 

@@ -104,7 +104,8 @@ var bodyBegins = regexp.MustCompile(`\)[a-z ]*(?:->[^{]*)?\s*\{`)
 func declaration(text string) string {
 	var code []string
 	depth, function := 0, false
-	if line, rest, _ := strings.Cut(text, "\n"); strings.HasPrefix(line, "#ifdef DLPACKGEN_") && !strings.HasPrefix(rest, "#") {
+	if line, rest, _ := strings.Cut(text, "\n"); strings.HasPrefix(line, "#ifdef DLPACKGEN_") && !strings.HasPrefix(
+		rest, "#") {
 		text = rest // the comment describes the first of two forms
 	}
 	for line := range strings.Lines(text) {
@@ -163,7 +164,8 @@ func (m *markdown) prose(comment string) {
 		if name, rest, found := strings.Cut(text, " "); found && strings.HasSuffix(kind[1], "param") {
 			m.item("`%s`: %s", strings.ReplaceAll(name, "\\", ""), rest)
 		} else {
-			m.item("%s: %s", map[string]string{"return": "Returns", "returns": "Returns", "note": "Note"}[kind[1]], text)
+			m.item("%s: %s", map[string]string{"return": "Returns", "returns": "Returns", "note": "Note"}[kind[1]],
+				text)
 		}
 	}
 	m.line("")

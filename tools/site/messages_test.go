@@ -15,13 +15,15 @@ import (
 )
 
 // sourcesOfMessages are the templates whose texts calls can report.
-var sourcesOfMessages = []string{"c", "kernels", "python", "traced", "tvmffi", "jax", "onnxruntime", "torchshim", "paddle",
+var sourcesOfMessages = []string{"c", "kernels", "python", "traced", "tvmffi", "jax", "onnxruntime", "torchshim",
+	"paddle",
 	"ufunc", "torch"}
 
 // noMessages are texts of these sources that are never reported.
 var noMessages = []string{
 	// Documentation of functions.
-	"A tensor for consumers of DLPack, such as numpy.from_dlpack and torch.from_dlpack.", "Returns the tensor in a capsule.",
+	"A tensor for consumers of DLPack, such as numpy.from_dlpack and torch.from_dlpack.",
+	"Returns the tensor in a capsule.",
 	"Returns the type and the id of the tensor's device.",
 	"Makes this table the exchange table of torch.Tensor.", "Restores the previous table of torch.Tensor.",
 	"Whether this is the exchange table of torch.Tensor.", "The exchange table of torch.Tensor, compiled.",
@@ -32,7 +34,8 @@ var noMessages = []string{
 	" in a function of Go", "the value of an any", "of a value",
 	// Parts of names, and code that torch evaluates.
 	"an unknown code", "a device of an unknown type", "GCC unroll 32", "(5, 7, 1, 2, 3)",
-	"torch._efficientzerotensor((3,), dtype=torch.float32, device='cpu')", "torch.empty((3,), dtype=torch.float32, device='meta')",
+	"torch._efficientzerotensor((3,), dtype=torch.float32, device='cpu')",
+	"torch.empty((3,), dtype=torch.float32, device='meta')",
 }
 
 var (
@@ -141,7 +144,8 @@ var ofKindRow = regexp.MustCompile("(?m)^\\| `(dlpack|tvmffi)\\.(Err\\w+)` \\| `
 // The page and the Go packages have the same kinds of errors with the same texts.
 func TestKindsOfGoAreOnThePage(t *testing.T) {
 	want := map[string]string{}
-	for pkg, names := range map[string][]string{"dlpack": {"errors.go", "exchange_error.go"}, "tvmffi": {"tvmffi/errors.go"}} {
+	for pkg, names := range map[string][]string{"dlpack": {"errors.go", "exchange_error.go"},
+		"tvmffi": {"tvmffi/errors.go"}} {
 		for _, name := range names {
 			source, err := os.ReadFile("../../templates/go/" + name)
 			require.NoError(t, err)

@@ -42,7 +42,8 @@ var ranks = []struct {
 	boost string
 }{
 	{regexp.MustCompile(`^reference/(?:c|cpp|go)/`), "0.2"},
-	{regexp.MustCompile(`^(?:records/|explanation/kernels|(?:architecture|benchmarks|foreign-code|gpu|safety|testing)\.)`), "0.3"},
+	{regexp.MustCompile(
+		`^(?:records/|explanation/kernels|(?:architecture|benchmarks|foreign-code|gpu|safety|testing)\.)`), "0.3"},
 	{regexp.MustCompile(`^kernels\.`), "4"},
 }
 

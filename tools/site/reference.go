@@ -89,7 +89,8 @@ func (m *markdown) streams(r *spec.Release) {
 }
 
 func dtypesPage(r *spec.Release) []byte {
-	page := newPage("Data types", "The data types of DLPack "+r.Version+", with their names in descriptions of kernels. "+
+	page := newPage("Data types", "The data types of DLPack "+r.Version+
+		", with their names in descriptions of kernels. "+
 		"`dlpackgen list dtypes --dlpack VERSION` prints the types of another release.")
 	page.row("Name", "Type code", "Bits", "Lanes", "PyTorch", "Meaning")
 	page.row("---", "---", "--:", "--:", "---", "---")
@@ -104,8 +105,9 @@ func dtypesPage(r *spec.Release) []byte {
 }
 
 func targetsPage() []byte {
-	page := newPage("Targets", "The targets that `targets:` in `dlpackgen.yaml` can list. [The config](config.md) lists "+
-		"the keys of each target.")
+	page := newPage("Targets",
+		"The targets that `targets:` in `dlpackgen.yaml` can list. [The config](config.md) lists "+
+			"the keys of each target.")
 	page.row("Target", "Oldest DLPack", "Default path", "Output")
 	page.row("---", "---", "---", "---")
 	for _, t := range targets.All() {
@@ -133,8 +135,9 @@ func commandsPage() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	page := newPage("Command help", "The output of `dlpackgen COMMAND --help`. [The command line](../cli.md) describes what "+
-		"scripts can rely on.")
+	page := newPage("Command help",
+		"The output of `dlpackgen COMMAND --help`. [The command line](../cli.md) describes what "+
+			"scripts can rely on.")
 	for _, path := range paths {
 		text, err := output(program, append(path, "--help")...)
 		if err != nil {

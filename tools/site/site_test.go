@@ -56,7 +56,8 @@ func TestNavigationListsFolders(t *testing.T) {
 }
 
 func TestBarsInCodeOfTablesHaveNoBackslash(t *testing.T) {
-	p := &pages{files: map[string][]byte{"a.md": []byte("`a\\|b`\n\n| `a\\|b` | c \\| `d` |\n"), "b.json": []byte("| `\\|` |\n")}}
+	p := &pages{files: map[string][]byte{"a.md": []byte("`a\\|b`\n\n| `a\\|b` | c \\| `d` |\n"),
+		"b.json": []byte("| `\\|` |\n")}}
 	require.NoError(t, p.unescapeBars(nil))
 	assert.Equal(t, "`a\\|b`\n\n| `a|b` | c \\| `d` |\n", string(p.files["a.md"]))
 	assert.Equal(t, "| `\\|` |\n", string(p.files["b.json"]))

@@ -182,7 +182,8 @@ func TestStepsBesideEachOtherAreBothReported(t *testing.T) {
 // Packages whose tests wait leave cores idle, unless more packages run than there are cores.
 func TestMorePackagesAreTestedThanThereAreCores(t *testing.T) {
 	programs := t.TempDir()
-	require.NoError(t, os.WriteFile(filepath.Join(programs, "go"), []byte("#!/bin/sh\n"), 0o700)) //nolint:gosec // a program
+	require.NoError(t, os.WriteFile(filepath.Join(programs, "go"), []byte("#!/bin/sh\n"),
+		0o700)) //nolint:gosec // a program
 	t.Setenv("PATH", programs)
 	for _, name := range []string{tier.Quick, tier.Test} {
 		var out bytes.Buffer
@@ -208,7 +209,8 @@ func TestVetReadsFilesOfCgoInThisFolder(t *testing.T) {
 	module := func(dir string) string {
 		require.NoError(t, os.Mkdir(filepath.Join(dir, "gen"), 0o700))
 		for name, text := range map[string]string{"go.mod": "module github.com/dlpackgen/dlpackgen\n\ngo 1.24\n",
-			"gen/m.go": "package m // " + unique + "\n\n// int one(void) { return 1; }\nimport \"C\"\n\nvar One = C.one()\n"} {
+			"gen/m.go": "package m // " + unique +
+				"\n\n// int one(void) { return 1; }\nimport \"C\"\n\nvar One = C.one()\n"} {
 			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 		}
 		return dir
@@ -247,7 +249,8 @@ func TestTheReportEndsWithWhatFailedChecksPrinted(t *testing.T) {
 	s.tally.report(&report)
 	message := report.String()
 	assert.True(t, strings.HasPrefix(message, "failed:\n  gofmt\n      106\n"), message)
-	assert.Contains(t, message, "      120\n  go vet\n      exec: \"dlpackgen-no-such-command\": executable file not found")
+	assert.Contains(t, message,
+		"      120\n  go vet\n      exec: \"dlpackgen-no-such-command\": executable file not found")
 	assert.Contains(t, message, "  p.TestA\n          a_test.go:7: 1 is not 2\n  q\n      q.go:3: undefined\n")
 	assert.True(t, strings.HasSuffix(message, "\n1 passed, 4 failed, 0 skipped\n"), message)
 }

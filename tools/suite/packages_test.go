@@ -237,7 +237,8 @@ func uncovered(t *testing.T, text string) (names []string) {
 		for _, test := range named {
 			pkg := cmp.Or(test[2], row[1])
 			nightly := slices.ContainsFunc(left[pkg+" "+test[1]], func(part string) bool {
-				return regexp.MustCompile(`(?:^| )` + regexp.QuoteMeta(part) + ",? in `" + test[1] + "`").MatchString(cell)
+				return regexp.MustCompile(`(?:^| )` + regexp.QuoteMeta(part) + ",? in `" + test[1] + "`").MatchString(
+					cell)
 			})
 			if nightly || !runsEachTime(t, pkg, test[1]) {
 				names = append(names, pkg+" "+test[1])
@@ -288,7 +289,8 @@ func TestNightlyTestsAreCoveredByOthers(t *testing.T) {
 	require.NoError(t, err)
 	assert.Empty(t, uncovered(t, string(text)))
 	for _, wrong := range []string{
-		"", "the same", "one order", "the scripts that the mutants break", "all of `tests/torch`", "not covered: ", "not covered",
+		"", "the same", "one order", "the scripts that the mutants break", "all of `tests/torch`", "not covered: ",
+		"not covered",
 		"`TestNoSuchTest`", "`TestSanitized`", "`Test`", "it is in `TestMutants` of `tests/torchops`",
 		"`TestTheTableAndTheConsumer` of `tests/torchops`", "`TestTheTableAndTheConsumer` | more",
 		"`TestWheelsAreSmall` of `tests/release`", "`TestTheTableAndTheConsumer` and `TestNoSuchTest`",

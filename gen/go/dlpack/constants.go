@@ -245,7 +245,8 @@ func (v DeviceType) HostReadable() bool {
 // arithmetic is possible. It is true for a device without a name here.
 func (v DeviceType) Opaque() bool {
 	switch v {
-	case DeviceCPU, DeviceCUDA, DeviceCUDAHost, DeviceROCM, DeviceROCMHost, DeviceCUDAManaged, DeviceOneAPI, DeviceHexagon, DeviceMAIA, DeviceTrn:
+	case DeviceCPU, DeviceCUDA, DeviceCUDAHost, DeviceROCM, DeviceROCMHost, DeviceCUDAManaged, DeviceOneAPI,
+		DeviceHexagon, DeviceMAIA, DeviceTrn:
 		return false
 	}
 	return true
@@ -368,7 +369,8 @@ func (v DataTypeCode) fixedBits() uint8 {
 		return 4
 	case CodeFloat6E2M3FN, CodeFloat6E3M2FN:
 		return 6
-	case CodeBool, CodeFloat8E3M4, CodeFloat8E4M3, CodeFloat8E4M3B11FNUZ, CodeFloat8E4M3FN, CodeFloat8E4M3FNUZ, CodeFloat8E5M2, CodeFloat8E5M2FNUZ, CodeFloat8E8M0FNU:
+	case CodeBool, CodeFloat8E3M4, CodeFloat8E4M3, CodeFloat8E4M3B11FNUZ, CodeFloat8E4M3FN, CodeFloat8E4M3FNUZ,
+		CodeFloat8E5M2, CodeFloat8E5M2FNUZ, CodeFloat8E8M0FNU:
 		return 8
 	}
 	return 0

@@ -76,14 +76,22 @@ enum {
 	dlp_59225070_alignof_DLPackExchangeAPI = _Alignof(DLPackExchangeAPI),
 	dlp_59225070_offsetof_DLPackExchangeAPI_header = offsetof(DLPackExchangeAPI, header),
 	dlp_59225070_widthof_DLPackExchangeAPI_header = sizeof(((DLPackExchangeAPI *)0)->header),
-	dlp_59225070_offsetof_DLPackExchangeAPI_managed_tensor_allocator = offsetof(DLPackExchangeAPI, managed_tensor_allocator),
-	dlp_59225070_widthof_DLPackExchangeAPI_managed_tensor_allocator = sizeof(((DLPackExchangeAPI *)0)->managed_tensor_allocator),
-	dlp_59225070_offsetof_DLPackExchangeAPI_managed_tensor_from_py_object_no_sync = offsetof(DLPackExchangeAPI, managed_tensor_from_py_object_no_sync),
-	dlp_59225070_widthof_DLPackExchangeAPI_managed_tensor_from_py_object_no_sync = sizeof(((DLPackExchangeAPI *)0)->managed_tensor_from_py_object_no_sync),
-	dlp_59225070_offsetof_DLPackExchangeAPI_managed_tensor_to_py_object_no_sync = offsetof(DLPackExchangeAPI, managed_tensor_to_py_object_no_sync),
-	dlp_59225070_widthof_DLPackExchangeAPI_managed_tensor_to_py_object_no_sync = sizeof(((DLPackExchangeAPI *)0)->managed_tensor_to_py_object_no_sync),
-	dlp_59225070_offsetof_DLPackExchangeAPI_dltensor_from_py_object_no_sync = offsetof(DLPackExchangeAPI, dltensor_from_py_object_no_sync),
-	dlp_59225070_widthof_DLPackExchangeAPI_dltensor_from_py_object_no_sync = sizeof(((DLPackExchangeAPI *)0)->dltensor_from_py_object_no_sync),
+	dlp_59225070_offsetof_DLPackExchangeAPI_managed_tensor_allocator =
+		offsetof(DLPackExchangeAPI, managed_tensor_allocator),
+	dlp_59225070_widthof_DLPackExchangeAPI_managed_tensor_allocator =
+		sizeof(((DLPackExchangeAPI *)0)->managed_tensor_allocator),
+	dlp_59225070_offsetof_DLPackExchangeAPI_managed_tensor_from_py_object_no_sync =
+		offsetof(DLPackExchangeAPI, managed_tensor_from_py_object_no_sync),
+	dlp_59225070_widthof_DLPackExchangeAPI_managed_tensor_from_py_object_no_sync =
+		sizeof(((DLPackExchangeAPI *)0)->managed_tensor_from_py_object_no_sync),
+	dlp_59225070_offsetof_DLPackExchangeAPI_managed_tensor_to_py_object_no_sync =
+		offsetof(DLPackExchangeAPI, managed_tensor_to_py_object_no_sync),
+	dlp_59225070_widthof_DLPackExchangeAPI_managed_tensor_to_py_object_no_sync =
+		sizeof(((DLPackExchangeAPI *)0)->managed_tensor_to_py_object_no_sync),
+	dlp_59225070_offsetof_DLPackExchangeAPI_dltensor_from_py_object_no_sync =
+		offsetof(DLPackExchangeAPI, dltensor_from_py_object_no_sync),
+	dlp_59225070_widthof_DLPackExchangeAPI_dltensor_from_py_object_no_sync =
+		sizeof(((DLPackExchangeAPI *)0)->dltensor_from_py_object_no_sync),
 	dlp_59225070_offsetof_DLPackExchangeAPI_current_work_stream = offsetof(DLPackExchangeAPI, current_work_stream),
 	dlp_59225070_widthof_DLPackExchangeAPI_current_work_stream = sizeof(((DLPackExchangeAPI *)0)->current_work_stream),
 	dlp_59225070_sizeof_DLDeviceType = sizeof(DLDeviceType),

@@ -27,7 +27,8 @@ func packages(m *emit.Model) []emit.Asset {
 	var all []emit.Asset
 	for _, name := range []string{"lib/cmake/dlpack/dlpackConfig.cmake", "lib/cmake/dlpack/dlpackConfigVersion.cmake",
 		"lib/pkgconfig/dlpack.pc"} {
-		all = append(all, emit.Asset{From: "c/package/" + path.Base(name) + ".tmpl", To: name, View: viewPackage(m.Release)})
+		all = append(all, emit.Asset{From: "c/package/" + path.Base(name) + ".tmpl", To: name,
+			View: viewPackage(m.Release)})
 	}
 	return all
 }

@@ -69,7 +69,8 @@ func folderOf(r *spec.Release) []emit.Asset {
 // single lists the single header. Its parts keep their include guards, so that a program may
 // include both forms.
 func single(r *spec.Release) []emit.Asset {
-	parts := append(emit.Copies("cpp", "", slices.Concat(withParts, []string{"base.hpp", container}, binding, headers)...),
+	parts := append(emit.Copies("cpp", "", slices.Concat(
+		withParts, []string{"base.hpp", container}, binding, headers)...),
 		layoutHeader(r, ""), releaseHeader(r, ""), storageHeader(r, ""))
 	return []emit.Asset{{From: "cpp/single.hpp", To: singleName, Guards: true, Parts: parts}}
 }

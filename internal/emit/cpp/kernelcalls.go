@@ -174,7 +174,8 @@ func (w *resultWriter) passed() {
 			continue
 		}
 		name := parameterName(p.Name)
-		there = append(there, fmt.Sprintf("if (!status_) status_ = check_.there(%s, %s.get());", sites[len(sites)-1], name))
+		there = append(there, fmt.Sprintf("if (!status_) status_ = check_.there(%s, %s.get());", sites[len(sites)-1],
+			name))
 		tensors, flags = append(tensors, name+".get()"), append(flags, name+".flags()")
 	}
 	if len(there) == 0 {
@@ -192,7 +193,8 @@ func (w *resultWriter) passed() {
 func (w *resultWriter) allocated(p contract.Param) {
 	made := p.Name + "_made_"
 	w.line("detail::Made %s;", made)
-	w.line("if (!status_) status_ = %s.allocate(check_, %s, %s, call_.results.%s, call_.device);", made, emit.CLiteral(w.k.Name),
+	w.line("if (!status_) status_ = %s.allocate(check_, %s, %s, call_.results.%s, call_.device);", made,
+		emit.CLiteral(w.k.Name),
 		emit.CLiteral(p.Name), p.Name)
 	w.run = append(w.run, made+".get()")
 	if !p.Saved {

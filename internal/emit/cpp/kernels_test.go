@@ -22,7 +22,8 @@ func TestNamesOfKernelsStay(t *testing.T) {
 // If a single header is requested, the functions include it.
 func TestKernelsIncludeTheSingleHeader(t *testing.T) {
 	files, err := Target.Emit(&emit.Model{Release: emittest.Release(t, "1.3"),
-		Contracts: emittest.Described(t, `f: {args: {x: "int8[n]"}}`), Options: map[string]string{optionSingle: "true"}})
+		Contracts: emittest.Described(t, `f: {args: {x: "int8[n]"}}`),
+		Options:   map[string]string{optionSingle: "true"}})
 	text := emittest.Texts(t, files, err)["kernels.hpp"]
 	assert.Contains(t, text, `#include "dlpackgen.hpp"`)
 	assert.NotContains(t, text, "builder.hpp")
@@ -37,7 +38,8 @@ func TestKernelsThatCppCannotHave(t *testing.T) {
 		"kernel f_results would be f_results in C++, a name of kernel f; rename one": `{f: {args: {x: "int8[n]"}, ` +
 			`returns: {a: int, b: int}}, f_results: {args: {x: "int8[n]"}}}`,
 	} {
-		_, err := Target.Manifest(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: emittest.Described(t, src)})
+		_, err := Target.Manifest(&emit.Model{Release: emittest.Release(t, "1.3"),
+			Contracts: emittest.Described(t, src)})
 		assert.ErrorContains(t, err, want)
 	}
 }

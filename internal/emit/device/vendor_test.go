@@ -19,8 +19,9 @@ import (
 // acme is a vendor's description.
 func acme() *backend.Backend {
 	return &backend.Backend{
-		Name: "acme", Title: "Acme", Doc: "Acme's devices.", Implementation: backend.Custom, InstallHint: "Acme's driver",
-		StatusType: "int",
+		Name: "acme", Title: "Acme", Doc: "Acme's devices.", Implementation: backend.Custom,
+		InstallHint: "Acme's driver",
+		StatusType:  "int",
 		Devices: []backend.Device{
 			{Type: "kDLCUDAManaged", Value: backend.NoValue, Memory: "managed", ID: "zero"},
 			{Type: "kDLExtDev", Value: backend.NoValue, Memory: "device", ID: "ordinal"},

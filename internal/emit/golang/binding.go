@@ -19,6 +19,9 @@ import (
 // mirrors. On Go's other platforms, C pointers have 4 bytes.
 const platforms = "!(386 || arm || mips || mipsle || wasm)"
 
+// maxColumns is the width of lines; a tab takes four columns.
+const maxColumns = 120
+
 // binding is a release with the data that its Go files need.
 type binding struct {
 	release *spec.Release

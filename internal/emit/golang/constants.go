@@ -88,7 +88,8 @@ func (b *binding) enum(f *jen.File, e *spec.Enum) {
 func (b *binding) enumString(f *jen.File, e *spec.Enum) {
 	name := b.typeName(e.Name)
 	comment(f.Group,
-		fmt.Sprintf("String returns the name in C without the prefix kDL, or %s(99) for a number without a name.", name))
+		fmt.Sprintf("String returns the name in C without the prefix kDL, or %s(99) for a number without a name.",
+			name))
 	f.Func().Params(jen.Id("v").Id(name)).Id("String").Params().String().Block(
 		jen.Switch(jen.Id("v")).BlockFunc(func(g *jen.Group) {
 			for _, v := range e.Values {

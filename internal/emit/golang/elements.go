@@ -145,7 +145,8 @@ func (b *binding) constraints(f *jen.File, all []element) {
 	comment(f.Group,
 		"Narrow is a type of elements narrower than a byte. They are packed in memory, so no Go pointer can refer "+
 			"to one; [PackedData] and [At] read them.")
-	union(f, "Narrow", narrow, jen.Comment("Bits returns the code, in the lowest bits."), jen.Id("Bits").Params().Uint8())
+	union(f, "Narrow", narrow, jen.Comment("Bits returns the code, in the lowest bits."),
+		jen.Id("Bits").Params().Uint8())
 	comment(f.Group, "Scalar is a type of elements of any kind.")
 	union(f, "Scalar", append([]jen.Code{jen.Id("Element")}, narrow...))
 	comment(f.Group,

@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/rogpeppe/go-internal/txtar"
 	"github.com/stretchr/testify/assert"
@@ -104,6 +105,18 @@ func TestEveryFileHasItsBannerAndNoPlaceholder(t *testing.T) {
 	assert.NotRegexp(t, `\bdlpack\.[A-Z]`, files["doc.go"], "examples call the package by its name")
 	assert.Contains(t, files["unsupported.go"], "//go:build go1.24 && (386 || arm || mips || mipsle || wasm)\n\n")
 	assert.Contains(t, files["export.c"], "//go:build go1.24 && cgo && !(386 || arm || mips || mipsle || wasm)\n\n")
+}
+
+// Only a string may make a line wide.
+func TestLinesHaveAMaximumWidth(t *testing.T) {
+	for name, text := range emitted(t, &emit.Model{Release: emittest.Release(t, "main")}) {
+		for line := range strings.Lines(text) {
+			line = strings.ReplaceAll(strings.TrimSuffix(line, "\n"), "\t", "    ")
+			if !strings.Contains(line, `"`) && path.Ext(name) == ".go" {
+				assert.LessOrEqual(t, utf8.RuneCountInString(line), maxColumns, "%s: %s", name, line)
+			}
+		}
+	}
 }
 
 func TestTheHeaderIsThatOfTargetC(t *testing.T) {

@@ -94,7 +94,11 @@ func (b *binding) probes() string {
 	var out strings.Builder
 	out.WriteString("#include <stddef.h>\n#include \"dlpack.h\"\n\nenum {\n")
 	line := func(name, format string, args ...any) {
-		fmt.Fprintf(&out, "\t%s = %s,\n", name, fmt.Sprintf(format, args...))
+		value, apart := fmt.Sprintf(format, args...), " "
+		if len("    ")+len(name)+len(" = ")+len(value)+len(",") > maxColumns {
+			apart = "\n\t\t"
+		}
+		fmt.Fprintf(&out, "\t%s =%s%s,\n", name, apart, value)
 	}
 	for _, s := range b.table.Structs {
 		c := b.c.Name(s.Name)

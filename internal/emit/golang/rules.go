@@ -43,10 +43,24 @@ func (b *binding) deviceRule(f *jen.File, method string, answer bool, doc string
 	comment(f.Group, method+" "+doc)
 	f.Func().Params(jen.Id("v").Id(b.typeName(deviceEnum))).Id(method).Params().Bool().BlockFunc(func(g *jen.Group) {
 		if cases != nil { // a spec of one's own may have no such device
-			g.Switch(jen.Id("v")).Block(jen.Case(cases...).Block(jen.Return(jen.Lit(answer))))
+			g.Switch(jen.Id("v")).Block(jen.Case(filled(cases)...).Block(jen.Return(jen.Lit(answer))))
 		}
 		g.Return(jen.Lit(!answer))
 	})
+}
+
+// filled breaks the list of a case into lines.
+func filled(list []jen.Code) []jen.Code {
+	var out []jen.Code
+	column := len("    case ")
+	for _, item := range list {
+		width := len(jen.Add(item).GoString()) + len(", ")
+		if column += width; column > maxColumns {
+			item, column = jen.Line().Add(item), len("        ")+width
+		}
+		out = append(out, item)
+	}
+	return out
 }
 
 // dtypes renders the named data types and their names.
@@ -112,7 +126,7 @@ func (b *binding) codeRule(f *jen.File, method string, number func(spec.CodeRule
 	f.Func().Params(jen.Id("v").Id(b.typeName(dtypeEnum))).Id(method).Params().Uint8().Block(
 		jen.Switch(jen.Id("v")).BlockFunc(func(g *jen.Group) {
 			for _, n := range slices.Sorted(maps.Keys(byNumber)) {
-				g.Case(byNumber[n]...).Block(jen.Return(jen.Lit(n)))
+				g.Case(filled(byNumber[n])...).Block(jen.Return(jen.Lit(n)))
 			}
 		}),
 		jen.Return(jen.Lit(usual)),

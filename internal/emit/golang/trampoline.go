@@ -101,7 +101,8 @@ func (w *trampoline) types(f contract.Function) string {
 func (w *trampoline) variable(name string, d spec.DType) string {
 	made := w.element(d)
 	if made == "" {
-		w.reject("", "has dtype %s for %s, which Go has no type for in memory: describe a kernel in C, or take any[...]",
+		w.reject("",
+			"has dtype %s for %s, which Go has no type for in memory: describe a kernel in C, or take any[...]",
 			d.Name, name)
 	}
 	return made

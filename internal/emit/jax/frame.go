@@ -92,7 +92,8 @@ func (r *reader) argument(i int, p contract.Param, place int) {
 	}
 	r.whenPresent(i, p, func() {
 		if p.Kind != contract.Tensor {
-			r.try("dlpackgen_jax_read(call_, %d, DLPACKGEN_JAX_%s, &values_[%d])", place, strings.ToUpper(traced.Form(p)), i)
+			r.try("dlpackgen_jax_read(call_, %d, DLPACKGEN_JAX_%s, &values_[%d])", place,
+				strings.ToUpper(traced.Form(p)), i)
 			r.inRange(i, p)
 			return
 		}

@@ -79,7 +79,8 @@ type dtype struct {
 // dtypes pairs the spec's dtypes with XLA's, by their names.
 func dtypes(r *spec.Release, host *hosts.Host) (all []dtype) {
 	has := func(name string) bool {
-		return slices.ContainsFunc(host.Constants, func(c hosts.Constant) bool { return c.Name == "dtype_"+short(name) })
+		return slices.ContainsFunc(host.Constants,
+			func(c hosts.Constant) bool { return c.Name == "dtype_"+short(name) })
 	}
 	for _, d := range traced.DTypes(r, has) {
 		all = append(all, dtype{d, "DLPACKGEN_XLA_FFI_DTYPE_" + strings.ToUpper(short(d.Name))})
@@ -103,7 +104,8 @@ func inexpressible(k *contract.Kernel, known []dtype) (errs []error) {
 	}
 	for _, p := range k.Results {
 		if p.Kind != contract.Tensor {
-			fail(p.Name, "returns the scalar %s, which XLA cannot: write %s for a tensor of rank 0", p.Name, p.AsTensor())
+			fail(p.Name, "returns the scalar %s, which XLA cannot: write %s for a tensor of rank 0", p.Name,
+				p.AsTensor())
 		}
 	}
 	for _, p := range slices.Concat(k.Args, k.Results) {
@@ -121,7 +123,8 @@ func inexpressible(k *contract.Kernel, known []dtype) (errs []error) {
 			fail("", "is for %s, which is not a platform of XLA", d.Name)
 		}
 		if i := slices.IndexFunc(k.Args, func(p contract.Param) bool { return p.CPU }); i >= 0 && d.Name != "kDLCPU" {
-			fail(k.Args[i].Name, "has %s in the host's memory: XLA passes all buffers in the memory of %s", k.Args[i].Name,
+			fail(k.Args[i].Name, "has %s in the host's memory: XLA passes all buffers in the memory of %s",
+				k.Args[i].Name,
 				d.Name)
 		}
 	}

@@ -72,7 +72,8 @@ func (v *kernelView) viewResults(k *contract.Kernel) {
 	var all []string
 	for i, p := range k.Results {
 		v.Results = append(v.Results, p.Name)
-		v.Sites = append(v.Sites, fmt.Sprintf("{%s, %s, %d}", emit.CLiteral(k.Name), emit.CLiteral(p.Name), len(k.Args)+i))
+		v.Sites = append(v.Sites, fmt.Sprintf(
+			"{%s, %s, %d}", emit.CLiteral(k.Name), emit.CLiteral(p.Name), len(k.Args)+i))
 		all = append(all, fmt.Sprintf("&made_[%d].tensor", i))
 	}
 	v.All = strings.Join(all, ", ")

@@ -179,7 +179,8 @@ func (w *writer) attribute(p contract.Param) {
 	case contract.Str:
 		w.reads("%s = %s.there ? %s.text : NULL;", into, at, at)
 	default:
-		member := map[contract.Kind]string{contract.Int: "integer", contract.Float: "real", contract.Bool: "truth"}[p.Kind]
+		member := map[contract.Kind]string{contract.Int: "integer", contract.Float: "real",
+			contract.Bool: "truth"}[p.Kind]
 		if p.Optional {
 			w.reads("%s = %s.there ? &%s.%s : NULL;", into, at, at, member)
 		} else {

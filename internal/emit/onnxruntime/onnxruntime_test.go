@@ -40,7 +40,8 @@ func TestInexpressibleKernels(t *testing.T) {
 		{"returns nothing", []contract.Param{x}, nil, cpu},
 		{"writes to x", []contract.Param{tensor("x", func(p *contract.Param) { p.Access = contract.InOut })},
 			[]contract.Param{y}, cpu},
-		{"takes x column_major", []contract.Param{tensor("x", func(p *contract.Param) { p.Layout = contract.ColumnMajor })},
+		{"takes x column_major", []contract.Param{tensor(
+			"x", func(p *contract.Param) { p.Layout = contract.ColumnMajor })},
 			[]contract.Param{y}, cpu},
 		{"takes x, whose dtype ONNX Runtime does not have", []contract.Param{tensor("x", func(p *contract.Param) {
 			p.Types = []spec.DType{{Name: "int4"}}

@@ -49,7 +49,8 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 		return emit.Manifest{}, err
 	}
 	return emit.Manifest{Assets: []emit.Asset{
-		{From: "paddle/kernels_paddle.c.tmpl", To: "kernels_paddle.c", View: v, Parts: traced.C("paddle", made), Unit: true},
+		{From: "paddle/kernels_paddle.c.tmpl", To: "kernels_paddle.c", View: v, Parts: traced.C("paddle", made),
+			Unit: true},
 		{From: "paddle/kernels_paddle.py.tmpl", To: "kernels_paddle.py", View: v},
 		{From: "paddle/dlpackgen_paddle.py.tmpl", To: "dlpackgen_paddle.py", View: v,
 			Parts: append(traced.Python(), emit.Copies("paddle", "", parts...)...)},

@@ -19,7 +19,8 @@ func emitted(t *testing.T, src string) (map[string]string, []contract.Kernel, er
 	diags := &diag.List{}
 	root := yaml.Parse("k.yaml", []byte(src), diags)
 	require.NotNil(t, root)
-	scope := contract.Scope{DTypes: emittest.Release(t, "1.3").DTypes, MaxNDim: 64, Devices: map[string]int64{"kDLCPU": 1}}
+	scope := contract.Scope{DTypes: emittest.Release(t, "1.3").DTypes, MaxNDim: 64,
+		Devices: map[string]int64{"kDLCPU": 1}}
 	m := &emit.Model{Release: emittest.Release(t, "1.3"), Options: map[string]string{"module": "lib._kernels"}}
 	for _, e := range root.Entries {
 		m.Contracts = append(m.Contracts, contract.Read(e, scope, diags).Kernel)

@@ -58,12 +58,13 @@ func isOfPython(name string) bool {
 // wrote it, because another version may generate different files.
 func Manifest(name, version string) emit.Manifest {
 	at := func(from, to string) emit.Asset { return emit.Asset{From: "project/" + from, To: to, Once: true} }
-	return emit.Manifest{Words: emit.Words{"placeholder", name, "PLACEHOLDER", strings.ToUpper(name)}, Assets: []emit.Asset{
-		at("dlpackgen.yaml", "dlpackgen.yaml"), at("pyproject.toml", "pyproject.toml"), at("setup.py", "setup.py"),
-		at("MANIFEST.in", "MANIFEST.in"), at("README.md", "README.md"), at("gitignore", ".gitignore"),
-		workflow(at("ci.yml", ".github/workflows/test.yml"), version), at("init.py", "src/"+name+"/__init__.py"),
-		at("scale_impl.c", "csrc/scale_impl.c"), at("test_scale.py", "tests/test_scale.py"),
-	}}
+	return emit.Manifest{Words: emit.Words{"placeholder", name, "PLACEHOLDER", strings.ToUpper(name)},
+		Assets: []emit.Asset{
+			at("dlpackgen.yaml", "dlpackgen.yaml"), at("pyproject.toml", "pyproject.toml"), at("setup.py", "setup.py"),
+			at("MANIFEST.in", "MANIFEST.in"), at("README.md", "README.md"), at("gitignore", ".gitignore"),
+			workflow(at("ci.yml", ".github/workflows/test.yml"), version), at("init.py", "src/"+name+"/__init__.py"),
+			at("scale_impl.c", "csrc/scale_impl.c"), at("test_scale.py", "tests/test_scale.py"),
+		}}
 }
 
 // workflow uses the version in the form of Python packages. There is no package for a build from a

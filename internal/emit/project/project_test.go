@@ -73,7 +73,8 @@ func TestTheWorkflowOfAnUnreleasedToolNamesNoVersion(t *testing.T) {
 		files, err := Files("mylib", version)
 		require.NoError(t, err)
 		i := slices.IndexFunc(files, func(f emit.File) bool { return f.Path == ".github/workflows/test.yml" })
-		assert.Contains(t, string(files[i].Data), "# Name the release that generates the committed files: dlpackgen==VERSION\n"+
-			"      - run: pipx run dlpackgen check\n")
+		assert.Contains(t, string(files[i].Data),
+			"# Name the release that generates the committed files: dlpackgen==VERSION\n"+
+				"      - run: pipx run dlpackgen check\n")
 	}
 }

@@ -29,7 +29,8 @@ var Target = emit.Target{
 func limits(k *contract.Kernel) []string {
 	all := slices.Concat(emit.WithoutGradients(k), emit.WithoutDTypesOfNumPy(k), emit.OnTheCPU(k, ""))
 	if emit.ElsewhereThanTheCPU(k) && emit.GivesTensors(k) {
-		all = append(all, "on devices other than the CPU, only PyTorch and CuPy allocate results: pass out= with others")
+		all = append(all,
+			"on devices other than the CPU, only PyTorch and CuPy allocate results: pass out= with others")
 	}
 	return all
 }

@@ -162,7 +162,8 @@ func readNumber(i int, name, code string, bits int, at, integer, real string) st
 	case contract.CLargest(name) == "":
 		return fmt.Sprintf("dlpackgen_read_real(&call_, %d, %s, \"%s\", &%s)", i, at, name, real)
 	}
-	return fmt.Sprintf("dlpackgen_read_within(&call_, %d, %s, \"%s\", %s, &%s)", i, at, name, contract.CLargest(name), real)
+	return fmt.Sprintf("dlpackgen_read_within(&call_, %d, %s, \"%s\", %s, &%s)", i, at, name, contract.CLargest(name),
+		real)
 }
 
 func (w *wrapper) text(i int, p contract.Param, at, into string) {

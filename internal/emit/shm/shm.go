@@ -50,5 +50,6 @@ func parts(r *spec.Release) []emit.Asset {
 		emit.Copies("device", "", "device_error.h", "device_allocation.h", "device_tensor.h", "device_texts.h",
 			"device_warnings.h"),
 		[]emit.Asset{{From: "shm/driver.h", To: "device_driver.h"}},
-		emit.Copies("shm", "", "shm_block.h", "shm_header.h", "shm_host.h", "shm_memory.h", "shm_receive.h", "shm_send.h"))
+		emit.Copies("shm", "", "shm_block.h", "shm_header.h", "shm_host.h", "shm_memory.h", "shm_receive.h",
+			"shm_send.h"))
 }

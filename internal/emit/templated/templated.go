@@ -131,7 +131,8 @@ func (r *renderer) assets(set *set) emit.Manifest {
 		}
 		to, text := output(s), s.Data
 		if other, is := taken[relpath.Fold(to)]; is {
-			r.fail(s, "rename one of the two files, or move it to another folder", "this file generates %s, and %s generates %s",
+			r.fail(s, "rename one of the two files, or move it to another folder",
+				"this file generates %s, and %s generates %s",
 				to, other.File, sameAs(other.Path, to))
 			continue
 		}
@@ -179,7 +180,8 @@ func (r *renderer) banner(s emit.Source, to string) (string, bool) {
 			"cannot be generated", "files %q have no known form of comments, which the banner needs",
 			cmp.Or(path.Ext(to), to))
 	case end != "" && strings.Contains(s.Path, strings.TrimSpace(end)):
-		r.fail(s, "rename the file or its folder", "the path has %s, which ends the comment of the banner", strings.TrimSpace(end))
+		r.fail(s, "rename the file or its folder", "the path has %s, which ends the comment of the banner",
+			strings.TrimSpace(end))
 	default:
 		return emit.BannerOf(begin+" ", end, about) + below(to), true
 	}
@@ -264,13 +266,16 @@ func whole(v any) any {
 var comments = func() map[string][2]string {
 	all := map[string][2]string{}
 	for style, names := range map[[2]string]string{
-		{"//", ""}: ".rs .zig .go .cc .cpp .cxx .hpp .hh .cu .cuh .java .kt .kts .scala .swift .cs .fs .js .mjs .ts .dart .d " +
+		{"//",
+			""}: ".rs .zig .go .cc .cpp .cxx .hpp .hh .cu .cuh .java .kt .kts .scala .swift .cs .fs .js .mjs .ts .dart .d " +
 			".v .odin .hip .metal .proto .gradle",
-		{"#", ""}: ".py .pyi .pyx .pxd .rb .jl .r .R .sh .toml .yaml .yml .cmake .nim .cr .pl .ex .exs .ps1 .tcl .mk .mojo " +
+		{"#",
+			""}: ".py .pyi .pyx .pxd .rb .jl .r .R .sh .toml .yaml .yml .cmake .nim .cr .pl .ex .exs .ps1 .tcl .mk .mojo " +
 			".cfg .ini .bzl .bazel Makefile Dockerfile",
 		{"--", ""}: ".lua .hs .sql .adb .ads .vhd .vhdl .elm", {"!", ""}: ".f90 .f95 .f03 .f08",
 		{";", ""}: ".lisp .el .clj .scm .rkt .ll", {"%", ""}: ".erl .hrl .tex",
-		{"/*", " */"}: ".c .h .css", {"<!--", " -->"}: ".md .html .xml .svg .xhtml", {"(*", " *)"}: ".ml .mli .sml .pas",
+		{"/*", " */"}: ".c .h .css", {"<!--", " -->"}: ".md .html .xml .svg .xhtml",
+		{"(*", " *)"}: ".ml .mli .sml .pas",
 	} {
 		for name := range strings.FieldsSeq(names) {
 			all[name] = style

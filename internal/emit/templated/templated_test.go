@@ -79,7 +79,8 @@ func TestFunctions(t *testing.T) {
 
 func TestTemplatesIncludeEachOther(t *testing.T) {
 	out, problem := made(t, folder{"sub/a.rs.tmpl": `{{template "_b.tmpl" .dlpack}}{{template "c" 3}}`,
-		"_b.tmpl": `{{.version}}{{define "c"}}{{if .}}{{.}}{{template "c" (sub . 1)}}{{end}}{{end}}`, "d.py": "x = 1\n"}, nil)
+		"_b.tmpl": `{{.version}}{{define "c"}}{{if .}}{{.}}{{template "c" (sub . 1)}}{{end}}{{end}}`,
+		"d.py":    "x = 1\n"}, nil)
 	require.Empty(t, problem)
 	require.Len(t, out, 2)
 	files := map[string]string{}
@@ -161,75 +162,92 @@ func doubling(n int) folder {
 	return files
 }
 
+// mistakes are templates that fail, each with a part of its message.
+var mistakes = map[string]struct {
+	files folder
+	want  string
+}{
+	"unknown key": {folder{"a.rs.tmpl": "x\n  {{.dlpak}}"},
+		`t/a.rs.tmpl:2:5: error: <.dlpak>: map has no entry for key "dlpak" [template]`},
+	"syntax": {folder{"a.rs.tmpl": "x\n{{range}}"},
+		"t/a.rs.tmpl:2:1: error: missing value for range [template]"},
+	"in an included": {folder{"a.rs.tmpl": `{{template "_b.tmpl" .}}`, "_b.tmpl": "\n{{.no}}"},
+		"t/_b.tmpl:2:3: error: "},
+	"no template": {folder{"a.rs.tmpl": `{{template "b"}}`}, "t/a.rs.tmpl:1:12: error: "},
+	"environment": {folder{"a.rs.tmpl": `{{env "HOME"}}`}, `function "env" not defined`},
+	"call":        {folder{"a.rs.tmpl": `{{call .dlpack}}`}, "call is not available in templates"},
+	"endless include": {folder{"a.rs.tmpl": `{{template "a.rs.tmpl" .}}`},
+		"templates include each other more than 200 deep"},
+	"nested loops": {folder{"a.rs.tmpl": nested}, "the templates took more than 2000000 steps"},
+	"a large count": {folder{"a.rs.tmpl": "{{range 1000000000000}}{{end}}"},
+		"the templates took more than 2000000 steps"},
+	"doubled includes": {doubling(60), "the templates took more than 2000000 steps"},
+	"doubled text": {folder{"a.rs.tmpl": `{{$x := "x"}}{{range 60}}{{$x = print $x $x}}{{end}}`},
+		"functions of the templates read and returned more than"},
+	"much output": {folder{"a.rs.tmpl": `{{range 40000}}` + strings.Repeat("x", 1000) + `{{end}}`},
+		"the files from templates have more than"},
+	"a large file": {folder{"a.rs": strings.Repeat("x", MaxBytes+1)}, "t/a.rs: error: the file has more than"},
+	"no text":      {folder{"a.rs": "\xff"}, "t/a.rs: error: the file is not UTF-8 text"},
+	"a NUL":        {folder{"a.rs": "\x00"}, "t/a.rs: error: the file is not UTF-8 text"},
+	"one output": {folder{"a.rs": "x", "a.rs.tmpl": "x"},
+		"t/a.rs.tmpl: error: this file generates a.rs, and t/a.rs generates it too [template-file]\n" +
+			"    hint: rename one of the two files, or move it to another folder"},
+	"a file is defined": {folder{"a.rs.tmpl": "x", "z.rs.tmpl": `{{define "a.rs.tmpl"}}y{{end}}`},
+		`t/z.rs.tmpl: error: this file defines "a.rs.tmpl", which is the name of t/a.rs.tmpl [template-file]`},
+	"a later file is defined": {folder{"a.rs.tmpl": `{{define "z.rs.tmpl"}}y{{end}}`, "z.rs.tmpl": "x"},
+		`t/a.rs.tmpl: error: this file defines "z.rs.tmpl", which is the name of t/z.rs.tmpl`},
+	"one output but for case": {folder{"A.rs": "x", "a.rs.tmpl": "x"},
+		"t/a.rs.tmpl: error: this file generates a.rs, and t/A.rs generates A.rs: the same file where case is ignored, as on " +
+			"Windows and macOS [template-file]\n    hint: rename one of the two"},
+	"one output but for the form of an accent": {folder{"e\u0301.rs": "x", "\u00e9.rs.tmpl": "x"},
+		"the same file where a letter and its accent may be one character or two, as on macOS [template-file]"},
+	"one folder but for case": {folder{"B/a.rs": "x", "b/a.rs": "x"},
+		"t/b/a.rs: error: this file generates b/a.rs, and t/B/a.rs generates B/a.rs: the same file where case is ignored"},
+	"wrong path":    {folder{"con/../a.rs": "x"}, "must not contain"},
+	"wide indent":   {folder{"a.rs.tmpl": `{{indent 1000000 "x"}}`}, "indent takes 0 to 100 columns"},
+	"hex of a text": {folder{"a.rs.tmpl": `{{hex "x"}}`}, `expected an integer, got "x"`},
+	"half a pair":   {folder{"a.rs.tmpl": `{{dict "x"}}`}, "dict takes names and values in turn"},
+	"many replacements": {
+		folder{"a.rs.tmpl": `{{$x := "x"}}{{range 22}}{{$x = print $x $x}}{{end}}{{replace "x" $x $x}}`},
+		"functions of the templates read and returned more than"},
+	"one value":      {folder{"a.rs.tmpl": `{{eq 1}}`}, "eq takes two or more values"},
+	"unlike values":  {folder{"a.rs.tmpl": `{{eq "x" 1}}`}, "got string and int"},
+	"a truth and 1":  {folder{"a.rs.tmpl": `{{lt true 1}}`}, "got bool and int"},
+	"a far position": {folder{"a.rs.tmpl": `{{index .flags 99}}`}, "a position in it, from 0, got 99"},
+	"a wide column":  {folder{"a.rs.tmpl": `{{printf "%100d" 1}}`}, "printf takes widths and precisions up to 99"},
+	"one operand many times": {folder{"a.rs.tmpl": `{{printf "%[1]d%[1]d" 1}}`},
+		"printf takes widths and precisions up to 99"},
+	"an address": {folder{"a.rs.tmpl": `{{printf "%5p" .flags}}`}, "printf has no verb %5p: use %v, %s"},
+	"no verb":    {folder{"a.rs.tmpl": `{{printf "50%" }}`}, "printf has no verb %: use"},
+	"another type": {folder{"a.rs.tmpl": `{{printf "%d" "x"}}`},
+		`the verbs of "%d" do not fit the values: %!d(string=x)`},
+	"too few values":  {folder{"a.rs.tmpl": `{{printf "%d"}}`}, `do not fit the values: %!d(MISSING)`},
+	"too many values": {folder{"a.rs.tmpl": `{{printf "a" 1}}`}, `do not fit the values: a%!(EXTRA int=1)`},
+	"calls in one node": {folder{"a.rs.tmpl": `{{range 2000}}{{$x := ` + strings.Repeat("(add 1 ", 2000) + "1" +
+		strings.Repeat(")", 2000) + `}}{{end}}`}, "the templates took more than 2000000 steps"},
+	"doubled data": {
+		folder{"a.rs.tmpl": `{{$x := dict}}{{range 60}}{{$x = dict "a" $x "b" $x}}{{end}}{{print $x}}`},
+		"functions of the templates read and returned more than"},
+	"doubled data is added": {
+		folder{"a.rs.tmpl": `{{$x := dict}}{{range 60}}{{$x = dict "a" $x "b" $x}}{{end}}{{add 1 $x}}`},
+		"functions of the templates read and returned more than"},
+	"a map is added":     {folder{"a.rs.tmpl": `{{add (dict "a" "x") 1}}`}, "expected an integer, got a map"},
+	"a list is an index": {folder{"a.rs.tmpl": `{{index .flags .flags}}`}, "from 0, got a list"},
+	"a long text is added": {
+		folder{"a.rs.tmpl": `{{$x := "x"}}{{range 20}}{{$x = print $x $x}}{{end}}{{add 1 $x}}`},
+		`expected an integer, got "` + strings.Repeat("x", 80) + `..."`},
+	"a product overflows": {folder{"a.rs.tmpl": `{{mul 9223372036854775807 2}}`},
+		"the result has more than 64 bits"},
+	"a negative width": {folder{"a.rs.tmpl": `{{wrap -5 "x"}}`}, "wrap takes 1 column or more, not -5"},
+	"long lines begun": {
+		folder{"a.rs.tmpl": `{{$x := "\n"}}{{range 20}}{{$x = print $x $x}}{{end}}{{indent 100 $x}}`},
+		"functions of the templates read and returned more than"},
+}
+
+var nested = strings.Repeat("{{range $.dtypes}}", 9) + strings.Repeat("{{end}}", 9)
+
 func TestMistakesAndLimits(t *testing.T) {
-	nested := strings.Repeat("{{range $.dtypes}}", 9) + strings.Repeat("{{end}}", 9)
-	for name, c := range map[string]struct {
-		files folder
-		want  string
-	}{
-		"unknown key":      {folder{"a.rs.tmpl": "x\n  {{.dlpak}}"}, `t/a.rs.tmpl:2:5: error: <.dlpak>: map has no entry for key "dlpak" [template]`},
-		"syntax":           {folder{"a.rs.tmpl": "x\n{{range}}"}, "t/a.rs.tmpl:2:1: error: missing value for range [template]"},
-		"in an included":   {folder{"a.rs.tmpl": `{{template "_b.tmpl" .}}`, "_b.tmpl": "\n{{.no}}"}, "t/_b.tmpl:2:3: error: "},
-		"no template":      {folder{"a.rs.tmpl": `{{template "b"}}`}, "t/a.rs.tmpl:1:12: error: "},
-		"environment":      {folder{"a.rs.tmpl": `{{env "HOME"}}`}, `function "env" not defined`},
-		"call":             {folder{"a.rs.tmpl": `{{call .dlpack}}`}, "call is not available in templates"},
-		"endless include":  {folder{"a.rs.tmpl": `{{template "a.rs.tmpl" .}}`}, "templates include each other more than 200 deep"},
-		"nested loops":     {folder{"a.rs.tmpl": nested}, "the templates took more than 2000000 steps"},
-		"a large count":    {folder{"a.rs.tmpl": "{{range 1000000000000}}{{end}}"}, "the templates took more than 2000000 steps"},
-		"doubled includes": {doubling(60), "the templates took more than 2000000 steps"},
-		"doubled text": {folder{"a.rs.tmpl": `{{$x := "x"}}{{range 60}}{{$x = print $x $x}}{{end}}`},
-			"functions of the templates read and returned more than"},
-		"much output":  {folder{"a.rs.tmpl": `{{range 40000}}` + strings.Repeat("x", 1000) + `{{end}}`}, "the files from templates have more than"},
-		"a large file": {folder{"a.rs": strings.Repeat("x", MaxBytes+1)}, "t/a.rs: error: the file has more than"},
-		"no text":      {folder{"a.rs": "\xff"}, "t/a.rs: error: the file is not UTF-8 text"},
-		"a NUL":        {folder{"a.rs": "\x00"}, "t/a.rs: error: the file is not UTF-8 text"},
-		"one output": {folder{"a.rs": "x", "a.rs.tmpl": "x"},
-			"t/a.rs.tmpl: error: this file generates a.rs, and t/a.rs generates it too [template-file]\n" +
-				"    hint: rename one of the two files, or move it to another folder"},
-		"a file is defined": {folder{"a.rs.tmpl": "x", "z.rs.tmpl": `{{define "a.rs.tmpl"}}y{{end}}`},
-			`t/z.rs.tmpl: error: this file defines "a.rs.tmpl", which is the name of t/a.rs.tmpl [template-file]`},
-		"a later file is defined": {folder{"a.rs.tmpl": `{{define "z.rs.tmpl"}}y{{end}}`, "z.rs.tmpl": "x"},
-			`t/a.rs.tmpl: error: this file defines "z.rs.tmpl", which is the name of t/z.rs.tmpl`},
-		"one output but for case": {folder{"A.rs": "x", "a.rs.tmpl": "x"},
-			"t/a.rs.tmpl: error: this file generates a.rs, and t/A.rs generates A.rs: the same file where case is ignored, as on " +
-				"Windows and macOS [template-file]\n    hint: rename one of the two"},
-		"one output but for the form of an accent": {folder{"e\u0301.rs": "x", "\u00e9.rs.tmpl": "x"},
-			"the same file where a letter and its accent may be one character or two, as on macOS [template-file]"},
-		"one folder but for case": {folder{"B/a.rs": "x", "b/a.rs": "x"},
-			"t/b/a.rs: error: this file generates b/a.rs, and t/B/a.rs generates B/a.rs: the same file where case is ignored"},
-		"wrong path":    {folder{"con/../a.rs": "x"}, "must not contain"},
-		"wide indent":   {folder{"a.rs.tmpl": `{{indent 1000000 "x"}}`}, "indent takes 0 to 100 columns"},
-		"hex of a text": {folder{"a.rs.tmpl": `{{hex "x"}}`}, `expected an integer, got "x"`},
-		"half a pair":   {folder{"a.rs.tmpl": `{{dict "x"}}`}, "dict takes names and values in turn"},
-		"many replacements": {folder{"a.rs.tmpl": `{{$x := "x"}}{{range 22}}{{$x = print $x $x}}{{end}}{{replace "x" $x $x}}`},
-			"functions of the templates read and returned more than"},
-		"one value":      {folder{"a.rs.tmpl": `{{eq 1}}`}, "eq takes two or more values"},
-		"unlike values":  {folder{"a.rs.tmpl": `{{eq "x" 1}}`}, "got string and int"},
-		"a truth and 1":  {folder{"a.rs.tmpl": `{{lt true 1}}`}, "got bool and int"},
-		"a far position": {folder{"a.rs.tmpl": `{{index .flags 99}}`}, "a position in it, from 0, got 99"},
-		"a wide column":  {folder{"a.rs.tmpl": `{{printf "%100d" 1}}`}, "printf takes widths and precisions up to 99"},
-		"one operand many times": {folder{"a.rs.tmpl": `{{printf "%[1]d%[1]d" 1}}`},
-			"printf takes widths and precisions up to 99"},
-		"an address":      {folder{"a.rs.tmpl": `{{printf "%5p" .flags}}`}, "printf has no verb %5p: use %v, %s"},
-		"no verb":         {folder{"a.rs.tmpl": `{{printf "50%" }}`}, "printf has no verb %: use"},
-		"another type":    {folder{"a.rs.tmpl": `{{printf "%d" "x"}}`}, `the verbs of "%d" do not fit the values: %!d(string=x)`},
-		"too few values":  {folder{"a.rs.tmpl": `{{printf "%d"}}`}, `do not fit the values: %!d(MISSING)`},
-		"too many values": {folder{"a.rs.tmpl": `{{printf "a" 1}}`}, `do not fit the values: a%!(EXTRA int=1)`},
-		"calls in one node": {folder{"a.rs.tmpl": `{{range 2000}}{{$x := ` + strings.Repeat("(add 1 ", 2000) + "1" +
-			strings.Repeat(")", 2000) + `}}{{end}}`}, "the templates took more than 2000000 steps"},
-		"doubled data": {folder{"a.rs.tmpl": `{{$x := dict}}{{range 60}}{{$x = dict "a" $x "b" $x}}{{end}}{{print $x}}`},
-			"functions of the templates read and returned more than"},
-		"doubled data is added": {folder{"a.rs.tmpl": `{{$x := dict}}{{range 60}}{{$x = dict "a" $x "b" $x}}{{end}}{{add 1 $x}}`},
-			"functions of the templates read and returned more than"},
-		"a map is added":     {folder{"a.rs.tmpl": `{{add (dict "a" "x") 1}}`}, "expected an integer, got a map"},
-		"a list is an index": {folder{"a.rs.tmpl": `{{index .flags .flags}}`}, "from 0, got a list"},
-		"a long text is added": {folder{"a.rs.tmpl": `{{$x := "x"}}{{range 20}}{{$x = print $x $x}}{{end}}{{add 1 $x}}`},
-			`expected an integer, got "` + strings.Repeat("x", 80) + `..."`},
-		"a product overflows": {folder{"a.rs.tmpl": `{{mul 9223372036854775807 2}}`}, "the result has more than 64 bits"},
-		"a negative width":    {folder{"a.rs.tmpl": `{{wrap -5 "x"}}`}, "wrap takes 1 column or more, not -5"},
-		"long lines begun": {folder{"a.rs.tmpl": `{{$x := "\n"}}{{range 20}}{{$x = print $x $x}}{{end}}{{indent 100 $x}}`},
-			"functions of the templates read and returned more than"},
-	} {
+	for name, c := range mistakes {
 		t.Run(name, func(t *testing.T) {
 			_, problem := made(t, c.files, nil)
 			assert.Contains(t, problem, c.want)
@@ -245,7 +263,8 @@ func TestFunctionsCountWhatTheyRead(t *testing.T) {
 	const long = `{{$x := " "}}{{range 19}}{{$x = print $x $x}}{{end}}{{$y := print "" $x}}`
 	for _, call := range []string{`snake $x`, `lower $x | trimPrefix " "`, `trimPrefix $x "a"`,
 		`trimSuffix $x "a"`, `hasPrefix $x $y`, `wrap 9 $x`, `replace $x "" $y`, `replace " " "" $x`,
-		`eq $x $y`, `ne $x $y`, `lt $x $y`, `dict $x 1`, `index (dict "a" 1) $x`, `printf "%.1s" $x`, `len (print $x)`} {
+		`eq $x $y`, `ne $x $y`, `lt $x $y`, `dict $x 1`, `index (dict "a" 1) $x`, `printf "%.1s" $x`,
+		`len (print $x)`} {
 		t.Run(call, func(t *testing.T) {
 			_, problem := made(t, folder{"a.rs.tmpl": long + `{{range 1000}}{{$z := ` + call + `}}{{end}}`}, nil)
 			assert.Contains(t, problem, "functions of the templates read and returned more than")
@@ -256,8 +275,9 @@ func TestFunctionsCountWhatTheyRead(t *testing.T) {
 // Each target is within the limits, but the total is not: a config has one budget.
 func TestTheLimitsAreThoseOfAConfig(t *testing.T) {
 	for name, c := range map[string]struct{ each, want string }{
-		"steps":  {`{{range 600000}}{{$x := 1}}{{end}}`, "the templates took more than 2000000 steps"},
-		"output": {`{{range 12000}}` + strings.Repeat("x", 1000) + `{{end}}`, "the files from templates have more than"},
+		"steps": {`{{range 600000}}{{$x := 1}}{{end}}`, "the templates took more than 2000000 steps"},
+		"output": {`{{range 12000}}` + strings.Repeat("x", 1000) + `{{end}}`,
+			"the files from templates have more than"},
 		"text": {`{{$y := "` + strings.Repeat("x", 6000) + `"}}{{range 1000}}{{$x := print $y}}{{end}}`,
 			"functions of the templates read"},
 	} {
@@ -271,7 +291,8 @@ func TestTheLimitsAreThoseOfAConfig(t *testing.T) {
 			}
 			assert.Empty(t, problems[0], "one target is within the limit")
 			assert.Contains(t, strings.Join(problems, ""), c.want)
-			assert.Equal(t, 1, strings.Count(strings.Join(problems, ""), "error:"), "one finding, not one for each target")
+			assert.Equal(t, 1, strings.Count(strings.Join(problems, ""), "error:"),
+				"one finding, not one for each target")
 		})
 	}
 }
@@ -279,7 +300,8 @@ func TestTheLimitsAreThoseOfAConfig(t *testing.T) {
 // Parsing is limited too: a node of a few bytes takes much memory. Nothing is parsed beyond it.
 func TestTheTemplatesOfAConfigAreLimited(t *testing.T) {
 	spent := &emit.Spent{}
-	for i, want := range []string{"", "", "t/c.rs.tmpl:1:1: error: the templates have more than 2097152 bytes in total"} {
+	for i, want := range []string{"", "",
+		"t/c.rs.tmpl:1:1: error: the templates have more than 2097152 bytes in total"} {
 		name := fmt.Sprintf("%c.rs.tmpl", 'a'+i)
 		last := `{{/*` + strings.Repeat("x", MaxBytes-8) + `*/}}`
 		if want != "" {
@@ -320,7 +342,8 @@ func TestTheLimitsAreThoseOfATarget(t *testing.T) {
 	for name, c := range map[string]struct{ each, want string }{
 		"steps":  {`{{range 100000}}{{$x := 1}}{{end}}`, "the templates took more than 2000000 steps"},
 		"output": {`{{range 1000}}` + strings.Repeat("x", 1000) + `{{end}}`, "the files from templates have more than"},
-		"text":   {`{{range 1000}}{{$x := print "` + strings.Repeat("x", 1000) + `"}}{{end}}`, "functions of the templates read"},
+		"text": {`{{range 1000}}{{$x := print "` + strings.Repeat("x", 1000) + `"}}{{end}}`,
+			"functions of the templates read"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, problem := made(t, folder{"one.rs.tmpl": c.each}, nil)

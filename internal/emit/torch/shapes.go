@@ -11,7 +11,8 @@ import (
 var symints = dispatcher.Words{
 	Local: "%s_dim_", Literal: "c10::SymInt(%s)", Argument: "c10::SymInt(%s)",
 	Size: "%s.sym_numel()", Shape: "%s.sym_size(%s)", Item: "c10::SymInt(%s.at(%s))", Negate: "(c10::SymInt(0) - %s)",
-	FloorDivide: "detail::floor_divide(%s, %s)", Remainder: "detail::floor_remainder(%s, %s)", Least: "detail::least(%s, %s)",
+	FloorDivide: "detail::floor_divide(%s, %s)", Remainder: "detail::floor_remainder(%s, %s)",
+	Least:    "detail::least(%s, %s)",
 	Greatest: "detail::greatest(%s, %s)",
 	Quotient: "/", Extent: "detail::extent(%s, %d, %d)",
 }

@@ -121,7 +121,8 @@ func fill(i int, p contract.Param) []string {
 		return []string{fmt.Sprintf("%s = %s.present ? %s.text : NULL;", to, from, from)}
 	case contract.Number:
 		if dispatcher.IsScalar(p) {
-			return []string{fmt.Sprintf("%s.integer = %s.integer;", to, from), fmt.Sprintf("%s.real = %s.real;", to, from)}
+			return []string{fmt.Sprintf("%s.integer = %s.integer;", to, from),
+				fmt.Sprintf("%s.real = %s.real;", to, from)}
 		}
 		return append(fits(i, p), scalar(to, from, p.CType(), p)...)
 	}

@@ -106,7 +106,8 @@ func unreported(r *spec.Release, k *contract.Kernel) (errs []error) {
 	for _, d := range k.Devices {
 		key := dispatcher.Key(r, d)
 		if key != "" && !slices.ContainsFunc(reported(r), func(t spec.TorchKeyTypes) bool { return t.Key == key }) {
-			errs = append(errs, emit.CannotMake(k.Name, "", "is for %s, which PyTorch's C shim does not report", d.Name))
+			errs = append(errs, emit.CannotMake(
+				k.Name, "", "is for %s, which PyTorch's C shim does not report", d.Name))
 		}
 	}
 	return errs

@@ -45,7 +45,8 @@ func fill(i int, p contract.Param) []string {
 		if p.Writes() {
 			ctype = "DLTensor*"
 		}
-		return []string{fmt.Sprintf("%s = (%s)%s.items;", to, ctype, from), fmt.Sprintf("kernel_->flags.%s = 0;", p.Name)}
+		return []string{fmt.Sprintf("%s = (%s)%s.items;", to, ctype, from),
+			fmt.Sprintf("kernel_->flags.%s = 0;", p.Name)}
 	case contract.Str:
 		return []string{fmt.Sprintf("%s = (const char*)%s.items;", to, from)}
 	case contract.Ints:
@@ -56,7 +57,8 @@ func fill(i int, p contract.Param) []string {
 			fmt.Sprintf("%s.count = %s.count;", to, from)}
 	case contract.Number:
 		if p.Var != contract.None {
-			return []string{fmt.Sprintf("%s.integer = %s.integer;", to, from), fmt.Sprintf("%s.real = %s.real;", to, from)}
+			return []string{fmt.Sprintf("%s.integer = %s.integer;", to, from),
+				fmt.Sprintf("%s.real = %s.real;", to, from)}
 		}
 	}
 	value := scalar(p, from)

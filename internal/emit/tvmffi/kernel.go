@@ -301,7 +301,8 @@ func (w *writer) number(i int, p contract.Param) {
 func readNumber(i int, name, code string, bits int) string {
 	switch {
 	case code == "kDLInt" || code == "kDLUInt":
-		return fmt.Sprintf("dlpackgen_scalar_bits(&sites_[%d], &scalar_, \"%s\", %d, %d, &integer_%d_, message_)", i, name,
+		return fmt.Sprintf("dlpackgen_scalar_bits(&sites_[%d], &scalar_, \"%s\", %d, %d, &integer_%d_, message_)", i,
+			name,
 			bits, btoi(code == "kDLInt"), i)
 	case code == "kDLBool":
 		return fmt.Sprintf("dlpackgen_scalar_bits(&sites_[%d], &scalar_, \"bool\", 1, 0, &integer_%d_, message_)", i, i)

@@ -68,7 +68,8 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	parts = append(parts, emit.Copies("tvmffi", "", "symbols.h", "values.h", "results.h")...)
 	packed := emit.Asset{From: "tvmffi/packed.h", To: "packed.h", Spare: true}
 	return emit.Manifest{Assets: []emit.Asset{
-		{From: "tvmffi/kernels_tvmffi.c.tmpl", To: "kernels_tvmffi.c", View: v, Parts: append(parts, packed), Unit: true},
+		{From: "tvmffi/kernels_tvmffi.c.tmpl", To: "kernels_tvmffi.c", View: v, Parts: append(parts, packed),
+			Unit: true},
 		{From: "tvmffi/kernels_tvmffi.py.tmpl", To: "kernels_tvmffi.py", View: v,
 			Parts: emit.Copies("traced", "", "foreign.py")},
 	}}, nil

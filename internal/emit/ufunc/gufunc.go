@@ -58,8 +58,9 @@ func newGufunc(k *contract.Kernel) (*gufunc, error) {
 	}
 	g.loops = g.combine()
 	if n := len(g.loops); n == 0 || n > maxLoops {
-		return nil, emit.CannotMake(k.Name, "", "has %d combinations of dtypes that NumPy has: a gufunc has 1 to %d loops "+
-			"here", n, maxLoops)
+		return nil, emit.CannotMake(k.Name, "",
+			"has %d combinations of dtypes that NumPy has: a gufunc has 1 to %d loops "+
+				"here", n, maxLoops)
 	}
 	return g, nil
 }
@@ -87,16 +88,19 @@ func (g *gufunc) unfitParam() error {
 	for _, p := range g.inputs {
 		switch {
 		case p.Kind == contract.Str || p.Kind == contract.Ints || p.Kind == contract.Floats:
-			return emit.CannotMake(g.k.Name, p.Name, "takes %s, %s, and operands of NumPy are arrays: give it a default",
+			return emit.CannotMake(g.k.Name, p.Name,
+				"takes %s, %s, and operands of NumPy are arrays: give it a default",
 				p.Name, p.Expected())
 		case p.Kind == contract.Tensor && p.Writes():
-			return emit.CannotMake(g.k.Name, p.Name, "reads and writes %s, and NumPy may pass copies of inputs: return it",
+			return emit.CannotMake(g.k.Name, p.Name,
+				"reads and writes %s, and NumPy may pass copies of inputs: return it",
 				p.Name)
 		}
 	}
 	for _, p := range g.outputs {
 		if p.Kind == contract.Number && p.Var != contract.None {
-			return emit.CannotMake(g.k.Name, p.Name, "returns the scalar %s of a variable: write %s[] for a tensor of rank 0",
+			return emit.CannotMake(g.k.Name, p.Name,
+				"returns the scalar %s of a variable: write %s[] for a tensor of rank 0",
 				p.Name, p.Expected())
 		}
 	}
@@ -104,7 +108,8 @@ func (g *gufunc) unfitParam() error {
 		switch {
 		case len(served(p.Param)) > 0:
 		case p.Kind == contract.Number && p.Var == contract.None:
-			return emit.CannotMake(g.k.Name, p.Name, "has the scalar %s of %s, which C passes as float: write float", p.Name,
+			return emit.CannotMake(g.k.Name, p.Name, "has the scalar %s of %s, which C passes as float: write float",
+				p.Name,
 				p.Expected())
 		default:
 			return emit.CannotMake(g.k.Name, p.Name, "has %s, whose dtype NumPy does not have", p.Name)
@@ -118,19 +123,22 @@ func (g *gufunc) unfitShape() error {
 	leads := slices.ContainsFunc(g.inputs, func(p operand) bool { return g.k.Leads(p.Param) })
 	for _, p := range g.all() {
 		if _, at := p.Rank(); p.Kind == contract.Tensor && at != contract.None && !g.k.Leads(p.Param) {
-			return emit.CannotMake(g.k.Name, p.Name, "has %s, and NumPy broadcasts over leading dimensions: write `...` first, "+
-				"without a name, and without column_major", p.Name)
+			return emit.CannotMake(g.k.Name, p.Name,
+				"has %s, and NumPy broadcasts over leading dimensions: write `...` first, "+
+					"without a name, and without column_major", p.Name)
 		}
 	}
 	g.name()
 	for _, p := range g.outputs {
 		if leads && !g.k.Leads(p.Param) {
-			return emit.CannotMake(g.k.Name, p.Name, "returns %s once for all of `...`: a gufunc returns it for each index",
+			return emit.CannotMake(g.k.Name, p.Name,
+				"returns %s once for all of `...`: a gufunc returns it for each index",
 				p.Name)
 		}
 		if !g.known(p) {
-			return emit.CannotMake(g.k.Name, p.Name, "returns %s, and NumPy computes no extents: write numbers above 0, and "+
-				"symbols that stand bare in an argument without a default", p.Name)
+			return emit.CannotMake(g.k.Name, p.Name,
+				"returns %s, and NumPy computes no extents: write numbers above 0, and "+
+					"symbols that stand bare in an argument without a default", p.Name)
 		}
 	}
 	return nil

@@ -13,12 +13,13 @@ import (
 
 // Target is the row of the table of targets.
 var Target = emit.Target{
-	Name:      "ufunc",
-	Doc:       "described kernels as generalized ufuncs of NumPy, in C; Python creates them",
-	Path:      "ufunc",
-	Oldest:    "1.3",
-	Needs:     []string{"c"},
-	Options:   []emit.Option{emit.ModuleOption("the module of target python, whose library has the loops: mylib._kernels")},
+	Name:   "ufunc",
+	Doc:    "described kernels as generalized ufuncs of NumPy, in C; Python creates them",
+	Path:   "ufunc",
+	Oldest: "1.3",
+	Needs:  []string{"c"},
+	Options: []emit.Option{emit.ModuleOption(
+		"the module of target python, whose library has the loops: mylib._kernels")},
 	Contracts: true, ContractNeeds: []string{"kernels", "python"},
 	OnRequest: true,
 	Limits:    limits,

@@ -38,11 +38,15 @@ func TestInexpressibleKernels(t *testing.T) {
 		return func(k *contract.Kernel) { k.Args = append(k.Args, p) }
 	}
 	for want, change := range map[string]func(*contract.Kernel){
-		"has batch: none":             func(k *contract.Kernel) { k.NoBatch = true },
-		"has no function for kDLCPU":  func(k *contract.Kernel) { k.Devices = []contract.Device{{Name: "kDLCUDA"}} },
-		"has no argument without":     func(k *contract.Kernel) { k.Args[0].Default = &notation.Value{Kind: notation.None} },
-		"returns nothing":             func(k *contract.Kernel) { k.Results = nil },
-		"has 40 arguments":            func(k *contract.Kernel) { k.Args = append(k.Args, make([]contract.Param, 38)...) },
+		"has batch: none":            func(k *contract.Kernel) { k.NoBatch = true },
+		"has no function for kDLCPU": func(k *contract.Kernel) { k.Devices = []contract.Device{{Name: "kDLCUDA"}} },
+		"has no argument without": func(k *contract.Kernel) {
+			k.Args[0].Default = &notation.Value{Kind: notation.None}
+		},
+		"returns nothing": func(k *contract.Kernel) { k.Results = nil },
+		"has 40 arguments": func(k *contract.Kernel) {
+			k.Args = append(k.Args, make([]contract.Param, 38)...)
+		},
 		"takes s, str":                take(scalar(contract.Str, "str", "")),
 		"takes s, a list of int":      take(scalar(contract.Ints, "list[int]", "")),
 		"reads and writes x":          func(k *contract.Kernel) { k.Args[0].Access = contract.InOut },

@@ -60,7 +60,8 @@ func (r *reader) noSymbol(s *source, e *notation.Expr) {
 	case r.Arg(e.Name) != None && r.Args[r.Arg(e.Name)].Kind == Tensor:
 		s.fail(e, "unknown-name", "write "+e.Name+".size or "+e.Name+".shape[0]", "%s is a tensor", e.Name)
 	case r.Arg(e.Name) != None && r.Args[r.Arg(e.Name)].Kind == Str:
-		s.fail(e, "unknown-name", `as in `+e.Name+` in "a"|"b"`, "%s is a string, and strings are compared with in", e.Name)
+		s.fail(e, "unknown-name", `as in `+e.Name+` in "a"|"b"`, "%s is a string, and strings are compared with in",
+			e.Name)
 	case r.Arg(e.Name) != None:
 		s.fail(e, "unknown-name", "name an argument of type int", "%s is not an int argument", e.Name)
 	case s.isResult && r.Result(e.Name) != None:
@@ -131,7 +132,8 @@ func (r *reader) checkItem(s *source, e *notation.Expr) {
 		if !r.lost.once(e.Name) {
 			return
 		}
-		s.fail(e, "unknown-name", "name an argument of type list[int]", "%s is not a list of ints among the arguments", e.Name)
+		s.fail(e, "unknown-name", "name an argument of type list[int]", "%s is not a list of ints among the arguments",
+			e.Name)
 		return
 	}
 	list := &r.Args[i]
@@ -266,9 +268,11 @@ func (r *reader) checkIn(s *source, c *notation.Cond) {
 	}
 	for _, v := range c.In {
 		if want == notation.Int && v.Kind == notation.Natural {
-			s.at.ErrorfAt(v.At, "invalid-condition", "write 9223372036854775807 or less", "%s needs more than 63 bits", v)
+			s.at.ErrorfAt(v.At, "invalid-condition", "write 9223372036854775807 or less", "%s needs more than 63 bits",
+				v)
 		} else if v.Kind != want {
-			s.at.ErrorfAt(v.At, "invalid-condition", lineHints["invalid-condition"], "%s are expected here, got %s", what, v)
+			s.at.ErrorfAt(v.At, "invalid-condition", lineHints["invalid-condition"], "%s are expected here, got %s",
+				what, v)
 		} else if _, known := r.dtype(v.Text); variable != None && !known {
 			s.at.ErrorfAt(v.At, "unknown-dtype", r.unknown(v.Text), "there is no dtype %q", v.Text)
 		}

@@ -45,7 +45,8 @@ func (r *reader) goFunction(fine bool) {
 func (r *reader) generated(at *yaml.Node, symbol string) {
 	used, choices := r.placeholders(at, symbol)
 	if choices > MaxFunctions {
-		at.Errorf("too-many", fewerFunctions, "%s has %d choices of dtypes, more than %d", r.Name, choices, MaxFunctions)
+		at.Errorf("too-many", fewerFunctions, "%s has %d choices of dtypes, more than %d", r.Name, choices,
+			MaxFunctions)
 		return
 	}
 	d := r.deviceOf(defaultDevice)
@@ -84,7 +85,8 @@ func (r *reader) checkGoDevices(section *yaml.Node) {
 			e.Key.Errorf("invalid-lang", "describe a kernel in C for other devices",
 				"a kernel in Go runs on the CPU, and not on %s", e.Key.Value)
 		} else if !isEmpty(e.Value) && (e.Value.Kind != yaml.Mapping || len(e.Value.Entries) > 0) {
-			e.Value.Errorf("invalid-lang", "write "+defaultDevice+": {}", "a kernel in Go has nothing to set per device")
+			e.Value.Errorf("invalid-lang", "write "+defaultDevice+": {}",
+				"a kernel in Go has nothing to set per device")
 		}
 	}
 }

@@ -19,7 +19,8 @@ func (r *reader) argument(i int) {
 	l, p := r.args[i], &r.Args[i]
 	if p.Zeroed || p.Saved {
 		name := map[bool]string{true: "saved", false: "zeroed"}[p.Saved]
-		l.at.Errorf("invalid-modifier", "remove the modifier", "`%s` needs a result, and %s is an argument", name, p.Name)
+		l.at.Errorf("invalid-modifier", "remove the modifier", "`%s` needs a result, and %s is an argument", name,
+			p.Name)
 	}
 	r.checkDefault(l, p)
 	if i > 0 && l.whole && p.Default == nil && r.Args[i-1].Default != nil {

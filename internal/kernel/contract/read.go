@@ -86,7 +86,8 @@ func (r *reader) label() string {
 }
 
 // Keys are those of a description. A test compares them with the schema.
-var Keys = []string{"args", "backward", "batch", "devices", "doc", "error", "errors", "form", "gil", "lang", "namespace",
+var Keys = []string{"args", "backward", "batch", "devices", "doc", "error", "errors", "form", "gil", "lang",
+	"namespace",
 	"returns", "serial", "symbol", "test", "types", "where"}
 
 // read resolves the parts of a description. A part that cannot be read does not hide mistakes in

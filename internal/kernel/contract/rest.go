@@ -207,7 +207,8 @@ func (r *reader) differentiated(items []*yaml.Node) (all []int) {
 func (r *reader) checkBackward(n *yaml.Node) {
 	switch {
 	case len(r.Returned()) == 0 && !r.lost.has("returns:"):
-		n.Errorf("invalid-backward", "give the kernel a result, as in returns: {y: \"float32[n]\"}, or remove backward:",
+		n.Errorf("invalid-backward",
+			"give the kernel a result, as in returns: {y: \"float32[n]\"}, or remove backward:",
 			"a kernel without a result has no gradient")
 	case slices.ContainsFunc(r.Args, Param.Writes):
 		n.Errorf("invalid-backward", "return it as a result instead, or remove backward:",
@@ -222,7 +223,8 @@ func (r *reader) test(n *yaml.Node) {
 	m := n.Map("test")
 	made := &Test{Reference: m.Text("reference")}
 	if at := m.Get("reference"); at != nil && at.Kind == yaml.Scalar && !function.MatchString(made.Reference) {
-		at.Errorf("invalid-name", "as in mylib.reference:rms_norm", "%q is not of the form module:function", made.Reference)
+		at.Errorf("invalid-name", "as in mylib.reference:rms_norm", "%q is not of the form module:function",
+			made.Reference)
 	}
 	for _, e := range entries(m.Get("sizes"), "sizes") {
 		made.Sizes = append(made.Sizes, r.sizes(e))

@@ -78,7 +78,8 @@ func inExtents(text string, at int) bool { return strings.Contains(text[:at], "[
 func stray(text string, at int) *Error {
 	switch r := []rune(text[at:])[0]; r {
 	case '/':
-		return &Error{At: at, Text: "extents are integers, but / divides without rounding", Hint: "write // to divide and round down"}
+		return &Error{At: at, Text: "extents are integers, but / divides without rounding",
+			Hint: "write // to divide and round down"}
 	case '\n':
 		return &Error{At: at, Text: "expected a single line, got several", Hint: "write it on one line, without > or |"}
 	case '#':

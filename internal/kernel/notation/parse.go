@@ -332,7 +332,8 @@ func (p *parser) modifier() Modifier {
 	w := Modifier{Name: Name{t.text, t.at}}
 	switch {
 	case !slices.Contains(Modifiers, t.text):
-		p.fail(t.at, cmp.Or(synonyms[strings.ToLower(t.text)], nearest(t.text), "remove "+t.text), "%q is not a modifier: %s", t.text,
+		p.fail(t.at, cmp.Or(synonyms[strings.ToLower(t.text)], nearest(t.text), "remove "+t.text),
+			"%q is not a modifier: %s", t.text,
 			strings.Join(Modifiers, ", "))
 	case t.text == "aligned":
 		n := p.next()
@@ -415,7 +416,8 @@ func (p *parser) integer(t token, negative bool, v *Value) {
 	}
 	v.Kind, v.Int = Natural, 0
 	if v.Natural, wide = strconv.ParseUint(text, 10, 64); wide != nil {
-		p.fail(t.at, "write a number from -9223372036854775808 to 18446744073709551615, or a float with a point, such as 1.0e20",
+		p.fail(t.at,
+			"write a number from -9223372036854775808 to 18446744073709551615, or a float with a point, such as 1.0e20",
 			"%s does not fit in 64 bits", text)
 	}
 }

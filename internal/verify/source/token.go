@@ -23,7 +23,8 @@ func (t Token) ident() bool { return identifier.MatchString(t.Text) }
 
 var (
 	identifier = regexp.MustCompile(`^[A-Za-z_$\x80-\xff][\w$\x80-\xff]*$`)
-	lexeme     = regexp.MustCompile(`"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[A-Za-z_$\x80-\xff][\w$\x80-\xff]*|\.?\d(?:[eEpP][+-]|[\w.'])*|::|->|<<|>>|\.\.\.|\S`)
+	lexeme     = regexp.MustCompile(
+		`"(?:\\.|[^"\\])*"|'(?:\\.|[^'\\])*'|[A-Za-z_$\x80-\xff][\w$\x80-\xff]*|\.?\d(?:[eEpP][+-]|[\w.'])*|::|->|<<|>>|\.\.\.|\S`)
 	lineMarker = regexp.MustCompile(`^#(?:line)? *(\d+) "((?:\\.|[^"\\])*)"`)
 )
 

@@ -31,7 +31,8 @@ func failed(kernel string, f *C.struct_dlp_00000000_kernel_failure) error {
 type site struct{ kernel, argument, place string }
 
 func (s site) fail(class, text string) error {
-	return &KernelError{s.kernel, s.argument, class, s.kernel + "(): argument '" + s.argument + "' (" + s.place + "): " + text}
+	return &KernelError{s.kernel, s.argument, class,
+		s.kernel + "(): argument '" + s.argument + "' (" + s.place + "): " + text}
 }
 
 // pointerOf returns the address of a struct or of a list. A pointer to numbers is not searched for

@@ -380,7 +380,8 @@ func TestCallbacks(t *testing.T) {
 		f.Release()
 		rejected(t, second(f.Call()), tvmffi.ErrClosed, "function of Go")
 		rejected(t, second(global(t, "testing.echo").Call(passed)), tvmffi.ErrClosed, "the function was released")
-		rejected(t, second(global(t, "testing.echo").Call(tvmffi.Function(f))), tvmffi.ErrArgument, "the Func was released")
+		rejected(t, second(global(t, "testing.echo").Call(tvmffi.Function(f))), tvmffi.ErrArgument,
+			"the Func was released")
 	}
 	rejected(t, second(tvmffi.NewFunc(nil)), tvmffi.ErrArgument, "nil")
 }

@@ -137,7 +137,9 @@ func testAlloc(t *testing.T) {
 // process ends.
 var panicking = sync.OnceValues(func() (*dlpack.DLPackExchangeAPI, error) {
 	return dlpack.NewExchangeAPI(dlpack.Producer{
-		Allocate:          func(dlpack.DataType, dlpack.Device, []int64) (exported, error) { panic("of the allocator") },
+		Allocate: func(dlpack.DataType, dlpack.Device, []int64) (exported, error) {
+			panic("of the allocator")
+		},
 		CurrentWorkStream: func(dlpack.Device) (dlpack.Stream, error) { panic("of the stream") },
 	})
 })

@@ -201,7 +201,8 @@ func TestJoin(t *testing.T) {
 		t.Run(label, func(t *testing.T) { same(t, label, fits(change).call()) })
 	}
 	fixed := imported(t, dlpack.ExportOptions{Flags: dlpack.FlagReadOnly}, make([]float32, 240), 2, 3, 4, 10)
-	printed(t, fits(func(j *joined) { j.y = fixed }).call(), "BufferError", "join(): argument 'y' (6th): it is read-only")
+	printed(t, fits(func(j *joined) { j.y = fixed }).call(), "BufferError",
+		"join(): argument 'y' (6th): it is read-only")
 }
 
 func TestResultsAreAllocated(t *testing.T) {
@@ -246,7 +247,8 @@ func TestResultsOnDevices(t *testing.T) {
 		"on_device(): result 'y': the package allocates only on cpu, but the call is on cuda:0: pass a tensor")
 	y := of[float32](2, 3)
 	y.Raw().Device.Type = dlpack.DeviceCUDA
-	printed(t, kernels.OnDevice(x, y, kernels.OnDeviceOptions{}), "RuntimeError", "on_device(): the kernel failed with status 42")
+	printed(t, kernels.OnDevice(x, y, kernels.OnDeviceOptions{}), "RuntimeError",
+		"on_device(): the kernel failed with status 42")
 	printed(t, kernels.OnDevice(x, y, kernels.OnDeviceOptions{Stream: 7}), "RuntimeError",
 		"on_device(): the kernel failed with status 41")
 }
@@ -297,9 +299,11 @@ func TestScalars(t *testing.T) {
 	same(t, "a list that is too short", failing("sum", o, 1, 3))
 	printed(t, failing("sum", o), "ValueError", "scalars(): argument 'sizes' (2nd): expected at least 3 items, got 0")
 	same(t, "a text", failing("median", o, 1, 3, 3))
-	printed(t, failing("me\x00n", o, 1, 3, 3), "ValueError", "scalars(): argument 'mode' (1st): expected a string without NUL")
+	printed(t, failing("me\x00n", o, 1, 3, 3), "ValueError",
+		"scalars(): argument 'mode' (1st): expected a string without NUL")
 	long := strings.Repeat("sum", 1000)
-	printed(t, failing(long, o, 1, 3, 3), "ValueError", "scalars(): expected mode in \"sum\"|\"mean\", where mode = 'sumsum")
+	printed(t, failing(long, o, 1, 3, 3), "ValueError",
+		"scalars(): expected mode in \"sum\"|\"mean\", where mode = 'sumsum")
 	printed(t, failing("", o, 1, 3, 3), "ValueError", "scalars(): expected mode in \"sum\"|\"mean\", where mode = ''")
 	same(t, "a negative extent", failing("sum", o, 5, 3, 3))
 	same(t, "overflow by one", failing("sum", o, -3037000500, 3, 3))
@@ -391,7 +395,8 @@ func TestKindsOfScalars(t *testing.T) {
 		for i, number := range []struct {
 			of           kernels.Number
 			kind, digits string
-		}{{kernels.Bool(true), "bool", ""}, {kernels.Int(1), "int", ""}, {kernels.Uint(1 << 63), "int", "9223372036854775808"},
+		}{{kernels.Bool(true), "bool", ""}, {kernels.Int(1), "int", ""},
+			{kernels.Uint(1 << 63), "int", "9223372036854775808"},
 			{kernels.Float(1.5), "float", ""}} {
 			name, kinds := "kinds_other", kernels.KindsOther
 			if strings.HasPrefix(cells[0], "int") {
@@ -455,7 +460,8 @@ func TestCallsAllocateNothing(t *testing.T) {
 			return err
 		},
 		"lists, texts and options": func() error {
-			_, err := kernels.Scalars("mean", sizes, z, kernels.ScalarsOptions{Weights: weights, Flag: kernels.Some(true)})
+			_, err := kernels.Scalars("mean", sizes, z,
+				kernels.ScalarsOptions{Weights: weights, Flag: kernels.Some(true)})
 			return err
 		},
 		"results of a variable": func() error {
