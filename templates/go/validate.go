@@ -10,21 +10,27 @@ import (
 )
 
 // validate checks all properties of a foreign tensor except its elements, so no later arithmetic
-// overflows. Unknown devices and type codes are accepted, because a caller may know them.
+// overflows. Unknown devices and type codes are accepted, because a caller may know them. The order
+// is that of C, so that both report the same mistake of a tensor with several.
 func validate(t Tensor, nullStrides bool) error {
 	dl := t.dl
-	if err := validateType(dl.DType); err != nil {
-		return err
-	}
 	if err := validateDims(dl, nullStrides); err != nil {
 		return err
 	}
-	r, err := rangeOf(dims(&dl.Shape, dl.NDim), dims(&dl.Strides, dl.NDim))
-	if err != nil || r.empty {
-		return err // an empty tensor may have any data pointer
+	shape := dims(&dl.Shape, dl.NDim)
+	count, err := countOf(shape)
+	if err != nil {
+		return err
 	}
-	if dl.Data == 0 {
-		return failf(ErrData, "NULL, but the tensor has elements")
+	if err := validateType(dl.DType); err != nil {
+		return err
+	}
+	if count == 0 {
+		return nil // an empty tensor may have any data pointer
+	}
+	r, err := farthest(shape, dims(&dl.Strides, dl.NDim), count)
+	if err != nil {
+		return err
 	}
 	return validateRange(t, r)
 }
@@ -66,25 +72,25 @@ type elementRange struct {
 // rangeOf fails for extents and strides beyond any memory. Without strides, the tensor is
 // contiguous.
 func rangeOf(shape, strides []int64) (elementRange, error) {
+	count, err := countOf(shape)
+	if err != nil || count == 0 {
+		return elementRange{empty: true}, err
+	}
+	return farthest(shape, strides, count)
+}
+
+// countOf returns the number of elements, which is 0 if any extent is 0.
+func countOf(shape []int64) (uint64, error) {
 	empty := false
 	for i, extent := range shape {
 		if extent < 0 {
-			return elementRange{}, failf(ErrShape, "extent %d of dimension %d is negative", extent, i)
+			return 0, failf(ErrShape, "extent %d of dimension %d is negative", extent, i)
 		}
 		empty = empty || extent == 0
 	}
 	if empty {
-		return elementRange{empty: true}, nil
+		return 0, nil
 	}
-	count, err := product(shape)
-	if err != nil || strides == nil {
-		return elementRange{after: count - 1}, err
-	}
-	return stridedRange(shape, strides)
-}
-
-// product multiplies extents, none of which is 0 or negative.
-func product(shape []int64) (uint64, error) {
 	count := uint64(1)
 	for _, extent := range shape {
 		high, low := bits.Mul64(count, uint64(extent))
@@ -96,7 +102,11 @@ func product(shape []int64) (uint64, error) {
 	return count, nil
 }
 
-func stridedRange(shape, strides []int64) (elementRange, error) {
+// farthest returns the range of a tensor with elements.
+func farthest(shape, strides []int64, count uint64) (elementRange, error) {
+	if strides == nil {
+		return elementRange{after: count - 1}, nil
+	}
 	var r elementRange
 	for i, extent := range shape {
 		side, size := &r.after, uint64(strides[i])
@@ -113,13 +123,16 @@ func stridedRange(shape, strides []int64) (elementRange, error) {
 	return r, nil
 }
 
-// validateRange checks that every element has an address. There are no addresses before a handle,
-// so byte_offset must cover all elements before the first one.
+// validateRange checks that there is memory, and that every element has an address. There are no
+// addresses before a handle, so byte_offset must cover all elements before the first one.
 func validateRange(t Tensor, r elementRange) error {
 	dl := t.dl
 	width := elementBits(dl.DType, t.flags)
 	before, fits := bytesOf(r.before, width)
 	after, fit := bytesOf(r.after+1, width)
+	if fits && fit && dl.Data == 0 {
+		return failf(ErrData, "NULL, but the tensor has elements")
+	}
 	base := uint64(dl.Data)
 	if dl.Device.Type.Opaque() {
 		base = 0

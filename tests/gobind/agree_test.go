@@ -58,19 +58,21 @@ func (c *choices) spoil(f Foreign) {
 	f.Versioned().DLTensor, f.Legacy().DLTensor = t, t
 	f.Versioned().Flags = pick[dlpack.Flags](c, 0, dlpack.FlagIsSubbyteTypePadded, dlpack.FlagReadOnly, math.MaxUint64)
 	f.Versioned().Version.Minor = pick[uint32](c, 3, 0, 1, 2, math.MaxUint32)
+	f.Versioned().Version.Major = pick[uint32](c, 1, 1, 1, 1, 0, 2)
 }
 
-// agree imports a damaged tensor, and expects the same verdict from C's validator.
+// agree imports a damaged tensor, and expects the same verdict from C's validator, for the same
+// kind of mistake.
 func agree(t *testing.T, data []byte) (accepted bool) {
 	t.Helper()
 	f := NewForeign()
 	defer f.Free()
 	(&choices{data}).spoil(f)
 	m, err := dlpack.Import(f.Versioned())
-	require.Equal(t, f.Fault() == 0, err == nil, "C returns %d, Go %v: %+v", f.Fault(), err, f.Versioned())
+	require.True(t, Agrees(f.Fault(), err), "C returns %d, Go %v: %+v", f.Fault(), err, f.Versioned())
 	readAll(m)
 	legacy, err := dlpack.ImportLegacy(f.Legacy())
-	require.Equal(t, f.FaultLegacy() == 0, err == nil, "C returns %d, Go %v: %+v", f.FaultLegacy(), err, f.Legacy())
+	require.True(t, Agrees(f.FaultLegacy(), err), "C returns %d, Go %v: %+v", f.FaultLegacy(), err, f.Legacy())
 	readAll(legacy)
 	require.Equal(t, 2, f.Deleted())
 	return m != nil
@@ -86,6 +88,21 @@ func readAll(m *dlpack.Managed) {
 	_, _, _, _ = t.Len(), t.IsContiguous(), t.Addr(), t.DataType().String()
 	_, _ = t.Shape(), t.Strides()
 	m.Release()
+}
+
+func TestAnotherKindDisagrees(t *testing.T) {
+	f := NewForeign()
+	defer f.Free()
+	valid := f.Fault()
+	f.Versioned().DLTensor.DType.Lanes = 0
+	lanes := f.Fault()
+	_, err := dlpack.Import(f.Versioned())
+	assert.True(t, Agrees(lanes, err))
+	assert.True(t, Agrees(valid, nil))
+	assert.False(t, Agrees(valid, err))
+	assert.False(t, Agrees(lanes, nil))
+	assert.False(t, Agrees(lanes, dlpack.ErrShape))
+	assert.False(t, Agrees(-1, err), "a fault without a kind")
 }
 
 // DLPACKGEN_HOSTILE=10000000 compares that many.

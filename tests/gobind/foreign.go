@@ -4,10 +4,12 @@ package gobind
 
 // #cgo CFLAGS: -I${SRCDIR}/../../gen/go/dlpack -I${SRCDIR}/../../gen/c -Wall -Wextra
 // #include <stdlib.h>
+// #include <dlpackgen/rules.h>
 // #include "foreign.h"
 import "C"
 
 import (
+	"errors"
 	"unsafe"
 
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
@@ -41,6 +43,29 @@ func (f Foreign) Legacy() *dlpack.DLManagedTensor {
 
 // Fault is the result of the generated C validator for the versioned struct; 0 if it is valid.
 func (f Foreign) Fault() int { return int(C.foreign_fault(f.c)) }
+
+// kinds are the kinds of Go's errors for the faults of C. Import accepts unknown codes and devices.
+var kinds = map[int]error{
+	C.DLPACKGEN_ERROR_NULL:         dlpack.ErrArgument,
+	C.DLPACKGEN_ERROR_VERSION:      dlpack.ErrVersion,
+	C.DLPACKGEN_ERROR_NDIM:         dlpack.ErrShape,
+	C.DLPACKGEN_ERROR_SHAPE_NULL:   dlpack.ErrShape,
+	C.DLPACKGEN_ERROR_EXTENT:       dlpack.ErrShape,
+	C.DLPACKGEN_ERROR_STRIDES_NULL: dlpack.ErrShape,
+	C.DLPACKGEN_ERROR_BITS:         dlpack.ErrDataType,
+	C.DLPACKGEN_ERROR_LANES:        dlpack.ErrDataType,
+	C.DLPACKGEN_ERROR_TOO_LARGE:    dlpack.ErrShape,
+	C.DLPACKGEN_ERROR_DATA_NULL:    dlpack.ErrData,
+	C.DLPACKGEN_ERROR_OUT_OF_RANGE: dlpack.ErrShape,
+}
+
+// Agrees reports whether an error of Import is of the kind of C's fault: nil for 0.
+func Agrees(fault int, err error) bool {
+	if kind, known := kinds[fault]; known {
+		return errors.Is(err, kind)
+	}
+	return fault == 0 && err == nil
+}
 
 // FaultLegacy is Fault for the legacy struct.
 func (f Foreign) FaultLegacy() int { return int(C.foreign_fault_legacy(f.c)) }

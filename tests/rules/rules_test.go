@@ -76,6 +76,9 @@ func (c *choices) spoil(f gobind.Foreign) {
 	f.Versioned().DLTensor = t
 	f.Versioned().Flags = pick[dlpack.Flags](c, 0, dlpack.FlagIsSubbyteTypePadded)
 	f.Versioned().Version.Minor = pick[uint32](c, 3, 1, 2)
+	if pick(c, false, false, false, true) {
+		f.Versioned().DLTensor.Data = 0
+	}
 }
 
 // crosses reports whether elements may share memory, for dimensions that are sorted first. It is
@@ -101,13 +104,20 @@ func crosses(t dlpack.Tensor) bool {
 	return false
 }
 
-// byGo returns Go's results. Those that Go does not compute are not compared: Low and High are
+// otherKind is the fault of an error of Go that is not of the kind of C's fault.
+const otherKind = -1
+
+// byGo returns Go's results. Go has fewer kinds of errors than C has faults, so the fault is C's if
+// the error is of its kind. Results that Go does not compute are not compared: Low and High are
 // copies of C's, which edges compares with Go's verdicts; Inner and AnyOrder are copies too, and
 // Overlap is that of crosses. The second result has all layouts by their definitions.
 func byGo(f gobind.Foreign, like Measured) (found, expected Measured) {
 	m, err := dlpack.Import(f.Versioned())
 	if err != nil {
-		found = Measured{Fault: like.Fault, Strict: like.Strict}
+		found = Measured{Fault: otherKind, Strict: like.Strict}
+		if gobind.Agrees(int(like.Fault), err) {
+			found.Fault = like.Fault
+		}
 		return found, found
 	}
 	defer m.Release()
