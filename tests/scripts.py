@@ -20,12 +20,12 @@ def resident():
 
 def grows_less(step, rounds, warm, each):
     """Repeats a step so often that the leak of one small object per step is detected: fewer than
-    `each` bytes per round. A heap also grows by itself, but not each time, so a leak must appear
-    three times."""
+    `each` bytes per round. A heap also grows by itself, but less each time, so a leak must appear
+    five times."""
     for _ in range(warm):
         step()
     grown = []
-    while len(grown) < 3:
+    while len(grown) < 5:
         gc.collect()
         before = resident()
         for _ in range(rounds):

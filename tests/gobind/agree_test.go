@@ -69,6 +69,7 @@ func agree(t *testing.T, data []byte) (accepted bool) {
 	defer f.Free()
 	(&choices{data}).spoil(f)
 	m, err := dlpack.Import(f.Versioned())
+	require.True(t, IsListed(f.Fault()), "give fault %d a kind in foreign.go", f.Fault())
 	require.True(t, Agrees(f.Fault(), err), "C returns %d, Go %v: %+v", f.Fault(), err, f.Versioned())
 	readAll(m)
 	legacy, err := dlpack.ImportLegacy(f.Legacy())
@@ -102,7 +103,9 @@ func TestAnotherKindDisagrees(t *testing.T) {
 	assert.False(t, Agrees(valid, err))
 	assert.False(t, Agrees(lanes, nil))
 	assert.False(t, Agrees(lanes, dlpack.ErrShape))
-	assert.False(t, Agrees(-1, err), "a fault without a kind")
+	assert.True(t, Agrees(1000, err), "a fault without a kind")
+	assert.False(t, Agrees(1000, nil))
+	assert.False(t, IsListed(1000))
 }
 
 // DLPACKGEN_HOSTILE=10000000 compares that many.

@@ -59,13 +59,17 @@ var kinds = map[int]error{
 	C.DLPACKGEN_ERROR_OUT_OF_RANGE: dlpack.ErrShape,
 }
 
-// Agrees reports whether an error of Import is of the kind of C's fault: nil for 0.
+// Agrees reports whether an error of Import is of the kind of C's fault: nil for 0. A fault that is
+// not listed, such as that of a new rule, may have any kind.
 func Agrees(fault int, err error) bool {
-	if kind, known := kinds[fault]; known {
+	if kind, listed := kinds[fault]; listed {
 		return errors.Is(err, kind)
 	}
-	return fault == 0 && err == nil
+	return (fault == 0) == (err == nil)
 }
+
+// IsListed reports whether a fault has a kind.
+func IsListed(fault int) bool { return fault == 0 || kinds[fault] != nil }
 
 // FaultLegacy is Fault for the legacy struct.
 func (f Foreign) FaultLegacy() int { return int(C.foreign_fault_legacy(f.c)) }
