@@ -81,14 +81,10 @@ static failure* rejected_silently(callee to, uint32_t op) { return rejected(to, 
 
 /* Views */
 
-static void delete_managed(DLManagedTensorVersioned* managed) {
-  if (managed->deleter) managed->deleter(managed);
-}
-
 static void drop(view* v) {
-  DLManagedTensorVersioned* owner = (DLManagedTensorVersioned*)v->owner;
+  const uintptr_t owner = v->owner;
   v->owner = 0;
-  if (owner) delete_managed(owner);
+  if (owner) dlp_00000000_delete(owner);
 }
 
 void dlp_00000000_release_views(uint64_t* words, size_t count) {
@@ -109,7 +105,7 @@ static failure* own_for_view(callee to, view* v) {
   failure* f = own(to, v->object, &managed);
   if (f) return f;
   if (managed->version.major != DLPACK_MAJOR_VERSION) {
-    delete_managed(managed);
+    dlp_00000000_delete((uintptr_t)managed);
     return failed(dlp_00000000_VERSION, dlp_00000000_OP_MANAGED);
   }
   v->owner = (uintptr_t)managed;
@@ -215,7 +211,7 @@ static failure* wrap_object(callee to, dlp_00000000_object* owned, uintptr_t* ob
   if (!passed) return failed(dlp_00000000_NO_MEMORY, dlp_00000000_OP_WRAP);
   if (table_of(to)->managed_tensor_to_py_object_no_sync(passed, &out)) {
     failure* f = rejected_silently(to, dlp_00000000_OP_WRAP);
-    if (dlp_00000000_object_shared(owned)) delete_managed(passed);
+    if (dlp_00000000_object_shared(owned)) dlp_00000000_delete((uintptr_t)passed);
     return f;
   }
   *object = (uintptr_t)out;

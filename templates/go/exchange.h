@@ -1,6 +1,6 @@
 
-/* The calls of a foreign exchange table from cgo.go: one crossing per call. Not
- * part of the package's interface. */
+/* The calls of a foreign exchange table from cgo.go: one crossing per call. Not part of the
+ * package's interface. */
 #ifndef dlp_00000000_EXCHANGE_H
 #define dlp_00000000_EXCHANGE_H
 

@@ -9,10 +9,11 @@
 typedef dlp_00000000_object object;
 
 void dlp_00000000_delete_any(void* tensor, int legacy) {
-  DLManagedTensorVersioned* versioned = tensor;
-  DLManagedTensor* old = tensor;
-  if (legacy && old->deleter) old->deleter(old);
-  if (!legacy && versioned->deleter) versioned->deleter(versioned);
+  if (legacy) {
+    dlp_00000000_delete_legacy((uintptr_t)tensor);
+  } else {
+    dlp_00000000_delete((uintptr_t)tensor);
+  }
 }
 
 /* Consumers of a table may rely on strides, which old producers may omit. */

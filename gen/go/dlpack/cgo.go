@@ -5,22 +5,8 @@
 
 package dlpack
 
-/*
-#include "export.h"
-#include "table.h"
-
-// Addresses are numbers: cgo would check a pointer argument for Go memory
-// behind it, which costs more than the rest of the call.
-static inline void dlp_59225070_delete(uintptr_t address) {
-	DLManagedTensorVersioned *managed = (DLManagedTensorVersioned *)address;
-	if (managed->deleter) managed->deleter(managed);
-}
-
-static inline void dlp_59225070_delete_legacy(uintptr_t address) {
-	DLManagedTensor *managed = (DLManagedTensor *)address;
-	if (managed->deleter) managed->deleter(managed);
-}
-*/
+// #include "export.h"
+// #include "table.h"
 import "C"
 
 import (

@@ -84,14 +84,10 @@ static failure* rejected_silently(callee to, uint32_t op) { return rejected(to, 
 
 /* Views */
 
-static void delete_managed(DLManagedTensorVersioned* managed) {
-  if (managed->deleter) managed->deleter(managed);
-}
-
 static void drop(view* v) {
-  DLManagedTensorVersioned* owner = (DLManagedTensorVersioned*)v->owner;
+  const uintptr_t owner = v->owner;
   v->owner = 0;
-  if (owner) delete_managed(owner);
+  if (owner) dlp_59225070_delete(owner);
 }
 
 void dlp_59225070_release_views(uint64_t* words, size_t count) {
@@ -112,7 +108,7 @@ static failure* own_for_view(callee to, view* v) {
   failure* f = own(to, v->object, &managed);
   if (f) return f;
   if (managed->version.major != DLPACK_MAJOR_VERSION) {
-    delete_managed(managed);
+    dlp_59225070_delete((uintptr_t)managed);
     return failed(dlp_59225070_VERSION, dlp_59225070_OP_MANAGED);
   }
   v->owner = (uintptr_t)managed;
@@ -218,7 +214,7 @@ static failure* wrap_object(callee to, dlp_59225070_object* owned, uintptr_t* ob
   if (!passed) return failed(dlp_59225070_NO_MEMORY, dlp_59225070_OP_WRAP);
   if (table_of(to)->managed_tensor_to_py_object_no_sync(passed, &out)) {
     failure* f = rejected_silently(to, dlp_59225070_OP_WRAP);
-    if (dlp_59225070_object_shared(owned)) delete_managed(passed);
+    if (dlp_59225070_object_shared(owned)) dlp_59225070_delete((uintptr_t)passed);
     return f;
   }
   *object = (uintptr_t)out;

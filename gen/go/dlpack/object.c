@@ -12,10 +12,11 @@
 typedef dlp_59225070_object object;
 
 void dlp_59225070_delete_any(void* tensor, int legacy) {
-  DLManagedTensorVersioned* versioned = tensor;
-  DLManagedTensor* old = tensor;
-  if (legacy && old->deleter) old->deleter(old);
-  if (!legacy && versioned->deleter) versioned->deleter(versioned);
+  if (legacy) {
+    dlp_59225070_delete_legacy((uintptr_t)tensor);
+  } else {
+    dlp_59225070_delete((uintptr_t)tensor);
+  }
 }
 
 /* Consumers of a table may rely on strides, which old producers may omit. */

@@ -23,11 +23,9 @@ void dlp_59225070_trap_legacy(DLManagedTensor* self) {
 __attribute__((aligned(64))) void dlp_59225070_delete_all(const uintptr_t* all, size_t count, int legacy) {
   for (size_t i = 0; i < count; i++) {
     if (legacy && all[i] & 1) {
-      DLManagedTensor* old = (DLManagedTensor*)(all[i] - 1);
-      if (old->deleter) old->deleter(old);
+      dlp_59225070_delete_legacy(all[i] - 1);
     } else {
-      DLManagedTensorVersioned* managed = (DLManagedTensorVersioned*)all[i];
-      if (managed->deleter) managed->deleter(managed);
+      dlp_59225070_delete(all[i]);
     }
   }
 }

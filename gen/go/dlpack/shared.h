@@ -19,6 +19,18 @@
 /* More dimensions need a block of memory. */
 enum { dlp_59225070_SLOT_NDIM = 8 };
 
+/* Call the deleter of a tensor, unless it is NULL. Addresses are numbers: cgo would check a pointer
+ * argument for Go memory behind it, which costs more than the rest of the call. */
+static inline void dlp_59225070_delete(uintptr_t address) {
+  DLManagedTensorVersioned* managed = (DLManagedTensorVersioned*)address;
+  if (managed->deleter) managed->deleter(managed);
+}
+
+static inline void dlp_59225070_delete_legacy(uintptr_t address) {
+  DLManagedTensor* managed = (DLManagedTensor*)address;
+  if (managed->deleter) managed->deleter(managed);
+}
+
 /* Calls the deleters of tensors. If there are legacy tensors among them, the lowest bit of an
  * address marks a DLManagedTensor. */
 dlp_59225070_LOCAL void dlp_59225070_delete_all(const uintptr_t* all, size_t count, int legacy);
