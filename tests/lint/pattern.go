@@ -12,7 +12,7 @@ import (
 // each match contains, because a text is found faster than a match.
 type pattern struct {
 	*regexp.Regexp
-	texts []string // in lower case; one of them is in each match; nil if there are none
+	texts []string // in lower case; one of them is in each match; nil if unknown
 }
 
 func compile(expression string) pattern {
@@ -31,8 +31,8 @@ func (p pattern) mayMatch(data []byte) bool {
 	})
 }
 
-// requiredTexts returns texts of which each match contains one, in lower case; nil if there are
-// none.
+// requiredTexts returns texts of which each match contains one, in lower case. It returns nil if
+// there are no such texts.
 func requiredTexts(e *syntax.Regexp) []string {
 	switch e.Op {
 	case syntax.OpLiteral:

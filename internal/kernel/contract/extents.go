@@ -216,8 +216,8 @@ func (r *reader) checkExtents(l line, p *Param) {
 }
 
 func (r *reader) checkEllipsis(l line, e Extent, at notation.Extent, isResult bool) {
-	if isResult && (e.Dim == None || !r.Ellipses[e.Dim].Always) && !r.lost.shapes && !r.lost.has(
-		cmp.Or(at.Name, "...")) {
+	if isResult && (e.Dim == None || !r.Ellipses[e.Dim].Always) && !r.lost.shapes &&
+		!r.lost.has(cmp.Or(at.Name, "...")) {
 		l.at.ErrorfAt(at.At, "unbound-symbol", "write it in an argument that is never None",
 			"no argument determines ...%s", at.Name)
 	}
