@@ -77,8 +77,11 @@ func otherTool(j *job, writer tree.Tool) (diag.Diagnostic, bool) {
 // finding returns the finding about one path, if there is one.
 func finding(j *job, it tree.Item) (diag.Diagnostic, bool) {
 	w, ok := states[it.State]
+	if it.Instead != "" && it.State == tree.Modified {
+		w.text = fmt.Sprintf(tree.InsteadText, it.Instead)
+	}
 	if it.Dir {
-		w.text, w.hint = "is a directory where a file is planned", "move it away: --force removes no directory"
+		w.hint = "move it away: --force removes no directory"
 	}
 	if it.Foreign {
 		w.text, w.hint = tree.ForeignText, "move it away, or replace it: "+regenerate+" --force"

@@ -199,14 +199,14 @@ func TestADirectoryAtAPlannedPath(t *testing.T) {
 			report, err := look(req)
 			require.NoError(t, err, name)
 			it, _ := itemAt(report, "c/a.h")
-			assert.Equal(t, Item{Path: "c/a.h", Target: "c", State: Modified, Dir: true, New: []byte(ours("a"))}, it,
-				name)
+			assert.Equal(t, Item{Path: "c/a.h", Target: "c", State: Modified, Dir: true,
+				Instead: "a directory", New: []byte(ours("a"))}, it, name)
 			assert.True(t, report.Drift(), name)
 		}
 		_, err := Generate(req, false)
 		out := requireKind(t, err, KindModified)
 		assert.Equal(t, 1, out.ExitCode())
-		assert.Contains(t, out.Error(), "a directory is in the place of a planned file")
+		assert.Contains(t, out.Error(), "expected a generated file, found a directory")
 		assert.Contains(t, out.Findings[0].Hint, "--force removes no directory")
 		assert.Equal(t, !req.Force, len(out.Findings) == 2, "b.h can be forced: %v", out)
 		assert.Equal(t, before, disked(t, dir))

@@ -108,7 +108,7 @@ func (p *planner) judgePlanned(want planned, f found) {
 	case p.force && !f.dir:
 		it.State, it.Action = Modified, Replace
 	default:
-		it.State, it.Dir = Modified, f.dir
+		it.State, it.Dir, it.Instead = Modified, f.dir, f.instead
 		p.edited = true
 	}
 	if _, listed := p.entries[want.path]; it.State == Modified {
@@ -135,7 +135,7 @@ func (p *planner) write(want planned, f found) {
 // edited file is removed from the lock, and deleted if it has our banner. Clean keeps it in the
 // lock, so that it is still reported as edited.
 func (p *planner) judgeListed(last entry, f found) {
-	it := Item{Path: last.path, Target: last.target, State: Modified, Old: toLF(f.data)}
+	it := Item{Path: last.path, Target: last.target, State: Modified, Instead: f.instead, Old: toLF(f.data)}
 	known := f.sum != "" && f.sum == last.sum
 	if known {
 		it.State = Obsolete

@@ -3,6 +3,7 @@ package tree
 import (
 	"bytes"
 	"errors"
+	"fmt"
 	"io/fs"
 	"maps"
 	"path"
@@ -28,6 +29,8 @@ type found struct {
 	perm   fs.FileMode
 	dir    bool
 	banner bool
+	// instead names what is there if no file that a run writes can be: a directory, a link, a pipe.
+	instead string
 }
 
 // snapshot contains all information of a run about the output directory. The plan depends on it.
@@ -299,10 +302,10 @@ func look(d disk, name string, plan planned) (found, error) {
 		if _, err := d.Stat(name); errors.Is(err, errEscapes) {
 			return found{}, err
 		}
-		return found{perm: newPerm}, nil
+		return found{perm: newPerm, instead: instead(info)}, nil
 	}
-	f := found{perm: info.Mode().Perm(), dir: info.IsDir()}
-	if !info.Mode().IsRegular() || info.Size() > maxFile {
+	f := found{perm: info.Mode().Perm(), dir: info.IsDir(), instead: instead(info)}
+	if f.instead != "" {
 		return f, nil
 	}
 	data, err := readAll(d, name, maxFile)
@@ -316,6 +319,22 @@ func look(d disk, name string, plan planned) (found, error) {
 	}
 	f.data, f.sum = data, sum(data)
 	return f, nil
+}
+
+// instead describes what is not a regular file, or one too large to be ours; otherwise, it returns
+// "".
+func instead(info fs.FileInfo) string {
+	switch {
+	case info.IsDir():
+		return "a directory"
+	case info.Mode()&fs.ModeSymlink != 0:
+		return "a symbolic link"
+	case !info.Mode().IsRegular():
+		return "a pipe, socket or device"
+	case info.Size() > maxFile:
+		return fmt.Sprintf("a file of %d bytes, too large to be generated", info.Size())
+	}
+	return ""
 }
 
 // isAbsent reports whether an error means that a path does not exist, also because a parent is a

@@ -118,7 +118,9 @@ type Item struct {
 	Target string // plans or owned it; "" for none
 	State  State
 	Action Action
-	Dir    bool // an Edited planned path is a directory, which Force does not replace
+	Dir    bool // a Modified planned path is a directory, which Force does not replace
+	// Instead describes what a Modified path contains in place of a file, such as a symbolic link.
+	Instead string
 	// Foreign: neither a lock nor a banner indicates that a Modified file was generated.
 	Foreign bool
 	Why     string // Verify: the expected and the actual content, if the state does not determine it

@@ -120,28 +120,17 @@ func (v *verifier) listed(e entry, f found) Item {
 	case f.sum == none:
 		it.State, it.Action = Missing, Create
 	case f.sum != e.sum:
-		it.State, it.Dir, it.Why = Modified, f.dir, v.difference(e, f)
+		it.State, it.Dir, it.Why = Modified, f.dir, difference(e, f)
 	}
 	return it
 }
 
 // difference describes the file in the lock and the content of its path.
-func (v *verifier) difference(e entry, f found) string {
-	instead := ""
-	info, err := v.disk.Lstat(e.path)
-	switch {
-	case f.sum != "":
+func difference(e entry, f found) string {
+	if f.sum != "" {
 		return fmt.Sprintf("expected SHA-256 %.12s..., found %.12s...", e.sum, f.sum)
-	case f.dir:
-		instead = "a folder"
-	case err == nil && info.Mode()&fs.ModeSymlink != 0:
-		instead = "a symbolic link"
-	case err == nil && info.Mode().IsRegular():
-		instead = fmt.Sprintf("a file of %d bytes, which dlpackgen never writes", info.Size())
-	default:
-		instead = "a pipe or device"
 	}
-	return "expected a regular file, found " + instead
+	return "expected a regular file, found " + f.instead
 }
 
 // know records the files that a lock in this folder lists, its config, and their parent folders.

@@ -61,7 +61,7 @@ func TestVerify(t *testing.T) {
 		"c/a.h modified: expected SHA-256 " + sum([]byte(ours("a")))[:12] + "..., found " +
 			sum([]byte(ours("other")))[:12] + "...",
 		"c/b/b.h missing",
-		"c/d.h modified: expected a regular file, found a folder",
+		"c/d.h modified: expected a regular file, found a directory",
 	}, verdicts(t, bare))
 	assert.Equal(t, before, disked(t, dir), "nothing is written")
 }
