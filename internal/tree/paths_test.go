@@ -342,12 +342,15 @@ func TestConflictsNameBothFiles(t *testing.T) {
 			target("c", "gen", plan("\u00e9.h")), target("cpp", "gen", plan("e\u0301.h"))},
 		"out/gen/a.h: target c plans this file twice: out/gen/A.h is the same file ": {
 			target("c", "gen", plan("A.h", "a.h"))},
-		"out/gen/a/b: out/gen/a is planned as a file and as a directory": {
+		"out/gen/a: is planned as a file by target c, and as a directory by target c": {
 			target("c", "gen", plan("a", "a/b"))},
+		"out/gen/a: is planned as a file by target c, and as a directory by target cpp": {
+			target("c", "gen", plan("a")), target("cpp", "gen/a", plan("b", "c/d", "e"))},
 	} {
 		_, err := Plan(request("out", targets...))
 		out := requireKind(t, err, KindConflict)
 		assert.True(t, strings.HasPrefix(out.Error(), want), "%s: %s", want, out)
+		assert.Len(t, out.Findings, 1)
 		assert.NotEmpty(t, out.Findings[0].Hint)
 	}
 }

@@ -205,18 +205,24 @@ func (c *collector) twice(p, other planned) {
 	c.bad(KindConflict, c.at(p.path).File, hint, "%s", text)
 }
 
-// blockedByFiles finds planned files whose paths must also be directories.
+// blockedByFiles finds planned files at paths that must be directories. A target is reported once
+// for each such file, however many of its files are below it.
 func (c *collector) blockedByFiles() {
+	reported := map[[2]string]bool{}
 	for _, name := range slices.Sorted(maps.Keys(c.files)) {
 		for _, dir := range parents(name) {
-			if file, ok := c.folded[relpath.Fold(dir)]; ok {
-				hint := oneElsewhere
-				if c.files[file].target == c.files[name].target {
-					hint = "rename the file or the folder"
-				}
-				c.bad(KindConflict, c.at(name).File, hint, "%s is planned as a file and as a directory",
-					c.at(file).File)
+			file, ok := c.folded[relpath.Fold(dir)]
+			pair := [2]string{file, c.files[name].target}
+			if !ok || reported[pair] {
+				continue
 			}
+			reported[pair] = true
+			owner, hint := c.files[file].target, oneElsewhere
+			if owner == pair[1] {
+				hint = "rename the file or the folder"
+			}
+			c.bad(KindConflict, c.at(file).File, hint,
+				"is planned as a file by target %s, and as a directory by target %s", owner, pair[1])
 		}
 	}
 }
