@@ -119,6 +119,9 @@ func joinBefore(text, end string) string {
 		first := text[head:max(body-1, head)]
 		one := first + " " + strings.TrimLeft(text[body:at], " ") + "; }"
 		if isHead(first, indent) && columns(one) <= width {
+			if written == 0 {
+				out.Grow(len(text))
+			}
 			out.WriteString(text[written:head] + one)
 			written = from - 1
 		}

@@ -1,6 +1,7 @@
 package cformat
 
 import (
+	"io"
 	"strings"
 	"testing"
 
@@ -103,4 +104,22 @@ func TestPointers(t *testing.T) {
 func TestCommentsInOneColumn(t *testing.T) {
 	assert.Equal(t, []string{"a = 1,   /* A */", "bcd = 2, /* B */", "c = 3,", "d, /* D */"},
 		AlignComments([]string{"a = 1, /* A */", "bcd = 2, /* B */", "c = 3,", "d, /* D */"}))
+}
+
+// A text in chunks is folded like the whole, however it is written.
+func TestWriterFoldsLikeTheWhole(t *testing.T) {
+	part := "static void f(int x) {\n  g(x);\n}\n\n\nint f(" + strings.Repeat("const DLTensor* x, ", 20) +
+		"void* stream);\n\nstatic const int all[] = {first, second, };\n"
+	for _, text := range []string{"", part, strings.Repeat(part, 3000),
+		strings.Repeat(strings.ReplaceAll(part, "\n\n", "\n"), 3000)} {
+		for _, size := range []int{1, 1000, len(text)} {
+			var out Writer
+			for rest := text; rest != ""; rest = rest[min(size, len(rest)):] {
+				if _, err := io.WriteString(&out, rest[:min(size, len(rest))]); err != nil {
+					t.Fatal(err)
+				}
+			}
+			assert.True(t, Fold(text) == strings.Join(out.Texts(), ""), "%d bytes in pieces of %d", len(text), size)
+		}
+	}
 }

@@ -57,3 +57,16 @@ func allocated(run func()) uint64 {
 	runtime.ReadMemStats(&after)
 	return after.TotalAlloc - before.TotalAlloc
 }
+
+// A large file is copied when it is folded and when it is joined, but not for each line or chunk.
+func TestWriterCopiesTheTextAFewTimes(t *testing.T) {
+	text := strings.Repeat("void f(void) {\n  g();\n}\n\n"+strings.Repeat("int x;\n", 50), 4000)
+	var out Writer
+	bytes := allocated(func() {
+		for line := range strings.Lines(text) {
+			_, _ = out.WriteString(line)
+		}
+		out.Texts()
+	})
+	assert.LessOrEqual(t, bytes, uint64(6*len(text)))
+}

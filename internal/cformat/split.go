@@ -1,6 +1,7 @@
 package cformat
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -30,10 +31,13 @@ func opening(text string) int {
 	return first
 }
 
+// opens and closes are the brackets, by byte.
+var opens, closes = [256]bool{'(': true, '{': true, '[': true}, [256]bool{')': true, '}': true, ']': true}
+
 // walk calls a function with each byte outside of literals, and with the number of
 // brackets around it, until that returns false. A bracket of a template follows a name.
 func walk(text string, visit func(at, depth int) bool) {
-	var open []byte
+	open := make([]byte, 0, 32)
 	for i := 0; i < len(text); i++ {
 		c := text[i]
 		switch {
@@ -44,13 +48,13 @@ func walk(text string, visit func(at, depth int) bool) {
 				}
 			}
 			continue
-		case strings.IndexByte("({[", c) >= 0 || c == '<' && i > 0 && isWord(text[i-1]):
+		case opens[c] || c == '<' && i > 0 && isWord(text[i-1]):
 			if !visit(i, len(open)) {
 				return
 			}
 			open = append(open, c)
 			continue
-		case strings.IndexByte(")}]", c) >= 0 || c == '>' && len(open) > 0 && open[len(open)-1] == '<':
+		case closes[c] || c == '>' && len(open) > 0 && open[len(open)-1] == '<':
 			if len(open) == 0 {
 				visit(i, -1)
 				return
@@ -85,6 +89,9 @@ var operators = []struct {
 // operands cuts a condition behind its operators that bind least, and returns the cost of a break.
 func operands(text string) ([]string, int) {
 	for _, o := range operators {
+		if !slices.ContainsFunc(o.words, func(word string) bool { return strings.Contains(text, word) }) {
+			continue
+		}
 		var all []string
 		from := 0
 		walk(text, func(i, depth int) bool {
@@ -117,7 +124,7 @@ func prefixed(text string, words []string) int {
 // cutAssignment cuts a statement behind the sign of an assignment of an expression.
 func cutAssignment(text string) (left, right string, ok bool) {
 	at := -1
-	if strings.HasPrefix(text, "using ") {
+	if strings.HasPrefix(text, "using ") || !strings.Contains(text, " = ") {
 		return "", "", false
 	}
 	walk(text, func(i, depth int) bool {
@@ -139,9 +146,10 @@ func (p part) bracket() (first, last int) {
 	opened := -1
 	walk(p.text, func(i, depth int) bool {
 		switch {
-		case depth == 0 && strings.IndexByte("({<", p.text[i]) >= 0:
+		case depth > 0:
+		case strings.IndexByte("({<", p.text[i]) >= 0:
 			opened = i
-		case depth == 0 && strings.IndexByte(")}>", p.text[i]) >= 0 && i > opened+1 && opened >= 0:
+		case strings.IndexByte(")}>", p.text[i]) >= 0 && i > opened+1 && opened >= 0:
 			first, last = opened, i
 			return p.at+columns(p.text[:i+1]) <= width
 		}
@@ -167,6 +175,9 @@ func spaces(n int) string { return strings.Repeat(" ", n) }
 
 // choices cuts an expression with ? and : into its conditions and its values.
 func choices(text string) (conditions, values []string) {
+	if !strings.Contains(text, " ? ") {
+		return nil, nil
+	}
 	from := 0
 	walk(text, func(i, depth int) bool {
 		switch {

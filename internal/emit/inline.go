@@ -1,6 +1,7 @@
 package emit
 
 import (
+	"bytes"
 	"fmt"
 	"regexp"
 	"slices"
@@ -18,39 +19,63 @@ type inliner struct {
 	known  map[string]string
 	done   map[string]bool // parts, and outputs that are included
 	open   []string        // the parts that include the one at work
-	out    strings.Builder
+	texts  []string
 	err    error
 }
 
 // inline inserts each part where the source, or an earlier part, first includes it. Includes of
 // other files, such as system headers, are unchanged.
-func (a Asset) inline(text string, words *strings.Replacer) (string, error) {
-	if len(a.Parts) == 0 && len(a.Known) == 0 {
-		return text, nil
+func (a Asset) inline(texts []string, words *strings.Replacer) ([]string, error) {
+	if !a.isInlined() {
+		return texts, nil
 	}
 	in := &inliner{parts: a.allParts(), words: words, guards: a.Guards, known: a.Known, done: map[string]bool{}}
-	in.out.Grow(4 * len(text))
-	in.expand(text)
+	for _, text := range texts {
+		in.expand(text)
+	}
 	for _, part := range a.Parts {
 		if in.err == nil && !in.done[part.To] && !part.Spare {
 			in.err = fmt.Errorf("nothing includes its part %s", part.To)
 		}
 	}
-	return oneBlankLine(in.out.String()), in.err
+	return in.texts, in.err
 }
 
-// oneBlankLine replaces consecutive blank lines, which remain at the ends of parts, with one. A
-// regular expression takes eight times as long.
-func oneBlankLine(text string) string {
-	var out strings.Builder
-	out.Grow(len(text))
+func (a Asset) isInlined() bool { return len(a.Parts) > 0 || len(a.Known) > 0 }
+
+func (in *inliner) write(text string) { in.texts = append(in.texts, text) }
+
+// join joins texts behind a head. Consecutive blank lines, which remain at the ends of parts, can
+// become one.
+func join(head string, texts []string, isOneBlankLine bool) []byte {
+	size := len(head) + 1
+	for _, text := range texts {
+		size += len(text)
+	}
+	out := append(make([]byte, 0, size), head...)
+	for _, text := range texts {
+		if isOneBlankLine {
+			out = appendOneBlankLine(out, len(head), text)
+		} else {
+			out = append(out, text...)
+		}
+	}
+	return out
+}
+
+// appendOneBlankLine appends a text, and replaces consecutive blank lines behind a place with one.
+// A regular expression takes eight times as long.
+func appendOneBlankLine(out []byte, from int, text string) []byte {
+	end := out[max(from, len(out)-len("\n\n")):]
+	ended := len(end) - len(bytes.TrimRight(end, "\n"))
+	body := strings.TrimLeft(text, "\n")
+	text = text[max(0, ended+len(text)-len(body)-len("\n\n")):]
 	for {
 		at := strings.Index(text, "\n\n\n")
 		if at < 0 {
-			out.WriteString(text)
-			return out.String()
+			return append(out, text...)
 		}
-		out.WriteString(text[:at+2])
+		out = append(out, text[:at+len("\n\n")]...)
 		text = strings.TrimLeft(text[at:], "\n")
 	}
 }
@@ -61,14 +86,14 @@ func (in *inliner) expand(text string) {
 	for {
 		at := strings.Index(text, "include")
 		if at < 0 {
-			in.out.WriteString(text)
+			in.write(text)
 			return
 		}
 		start, end := strings.LastIndexByte(text[:at], '\n')+1, len(text)
 		if next := strings.IndexByte(text[at:], '\n'); next >= 0 {
 			end = at + next + 1
 		}
-		in.out.WriteString(text[:start])
+		in.write(text[:start])
 		in.line(text[start:end])
 		text = text[end:]
 	}
@@ -78,18 +103,18 @@ func (in *inliner) expand(text string) {
 func (in *inliner) line(line string) {
 	match := included.FindStringSubmatch(line)
 	if match == nil {
-		in.out.WriteString(line)
+		in.write(line)
 		return
 	}
 	name := match[1]
 	if output, ok := in.known[name]; ok {
-		in.once(output, func() { in.out.WriteString(`#include "` + output + "\"\n") })
+		in.once(output, func() { in.write(`#include "` + output + "\"\n") })
 		return
 	}
 	i := slices.IndexFunc(in.parts, func(p Asset) bool { return p.To == name })
 	switch {
 	case i < 0:
-		in.out.WriteString(line)
+		in.write(line)
 	case slices.Contains(in.open, name):
 		in.err = fmt.Errorf("its part %s includes itself", name)
 	default:
@@ -107,10 +132,11 @@ func (in *inliner) once(name string, write func()) {
 }
 
 func (in *inliner) part(a Asset) {
-	text, err := a.source(in.words)
+	texts, err := a.source(in.words)
 	if err != nil {
 		in.err = err
 	}
+	text := strings.Join(texts, "")
 	if !in.guards {
 		text = unguarded(text)
 	}
@@ -118,11 +144,11 @@ func (in *inliner) part(a Asset) {
 		text = strings.NewReplacer(a.Words...).Replace(text)
 	}
 	heading, includes, code := a.cutHeading(text)
-	in.out.WriteString("\n")
+	in.write("\n")
 	in.expand(includes)
-	in.out.WriteString("\n" + heading)
+	in.write("\n" + heading)
 	in.expand(code)
-	in.out.WriteString("\n")
+	in.write("\n")
 }
 
 // guard matches an include guard.

@@ -50,7 +50,11 @@ func TestBlankLinesInARowBecomeOne(t *testing.T) {
 	for text, want := range map[string]string{"": "", "a\n": "a\n", "a\n\nb\n": "a\n\nb\n",
 		"a\n\n\nb\n\n\n\n\nc": "a\n\nb\n\nc",
 		"\n\n\na\n\n\n":       "\n\na\n\n"} {
-		assert.Equal(t, want, oneBlankLine(text), "%q", text)
+		for at := range len(text) + 1 {
+			texts := []string{text[:at], text[at:]}
+			assert.Equal(t, "\n"+want, string(join("\n", texts, true)), "%q", texts)
+			assert.Equal(t, "\n"+text, string(join("\n", texts, false)), "%q", texts)
+		}
 	}
 }
 

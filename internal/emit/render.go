@@ -36,61 +36,66 @@ func (a Asset) render(version string, words *strings.Replacer) (File, error) {
 	if a.Verbatim {
 		return File{Path: a.To, Data: a.Text}, nil
 	}
-	source, err := a.source(words)
+	texts, err := a.source(words)
+	if err == nil {
+		texts, err = a.inline(texts, words)
+	}
+	if err == nil {
+		texts[0], err = constrained(a.To, texts[0])
+	}
 	if err != nil {
 		return File{}, err
 	}
-	if source, err = a.inline(source, words); err != nil {
-		return File{}, err
-	}
-	if slices.Contains(inC, path.Ext(a.To)) {
-		source = strings.TrimRight(source, "\n") + "\n"
-	}
-	source, err = constrained(a.To, source)
 	head := Banner(a.To, version)
 	if a.Once {
 		head = StarterLine(a.To)
 	}
-	data := append(make([]byte, 0, len(head)+len(source)), head...)
-	return File{Path: a.To, Data: append(data, source...), Once: a.Once, Defines: a.Defines, Unit: a.Unit}, err
+	data := join(head, texts, a.isInlined())
+	if slices.Contains(inC, path.Ext(a.To)) {
+		data = append(bytes.TrimRight(data, "\n"), '\n')
+	}
+	return File{Path: a.To, Data: data, Once: a.Once, Defines: a.Defines, Unit: a.Unit}, nil
 }
 
-// source returns the text of a template, a file, or Text, with its words replaced. A template is
-// then executed. Words in its data are not replaced, because they may occur by chance.
-func (a Asset) source(words *strings.Replacer) (string, error) {
+// source returns the text of a template, a file, or Text, with its words replaced, in pieces of
+// whole lines. A template is then executed. Words in its data are not replaced, because they may
+// occur by chance.
+func (a Asset) source(words *strings.Replacer) ([]string, error) {
 	text := string(a.Text)
 	if a.Text == nil {
 		var err error
 		if text, err = templates.Text(a.From); err != nil {
-			return "", err
+			return nil, err
 		}
 	}
 	text = words.Replace(text)
 	if a.Text != nil || path.Ext(a.From) != ".tmpl" {
-		return text, nil
+		return []string{text}, nil
 	}
 	return a.fill(text)
 }
 
 // fill executes a template with its data.
-func (a Asset) fill(source string) (string, error) {
+func (a Asset) fill(source string) ([]string, error) {
 	parsed, err := parse(a.From, source)
 	if err != nil {
-		return "", err
+		return nil, err
+	}
+	filler := template.Filler{Templates: parsed}
+	if slices.Contains(inC, path.Ext(strings.TrimSuffix(a.From, ".tmpl"))) {
+		var out cformat.Writer
+		err := filler.Fill(&out, path.Base(a.From), a.View)
+		return out.Texts(), err
 	}
 	var out bytes.Buffer
-	filler := template.Filler{Templates: parsed}
 	if err := filler.Fill(&out, path.Base(a.From), a.View); err != nil {
-		return "", err
+		return nil, err
 	}
 	if a.Gofmt {
 		text, err := format.Source(out.Bytes())
-		return string(text), err
+		return []string{string(text)}, err
 	}
-	if slices.Contains(inC, path.Ext(strings.TrimSuffix(a.From, ".tmpl"))) {
-		return cformat.Fold(out.String()), nil
-	}
-	return out.String(), nil
+	return []string{out.String()}, nil
 }
 
 // inC are the ends of the names of sources in C and C++.
