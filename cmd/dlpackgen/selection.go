@@ -83,6 +83,7 @@ func (s *selection) load() (*job, error) {
 	if s.config != "" && s.noConfig {
 		return nil, cannot("usage", "omit one of them", "--config cannot be used with --no-config")
 	}
+	go self() // its digest, which records need, takes as long as reading the spec
 	j := &job{only: len(s.only) > 0}
 	if err := j.loadSpec(s.spec); err != nil {
 		return nil, err

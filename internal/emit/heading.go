@@ -11,12 +11,20 @@ import (
 // becomes the heading of a section: it does not name the part's file, which users do not have, and
 // precedes the part's own code. A part that only includes others leaves none.
 
+// unwanted matches the name of the file, and then the file that it is part of. Each match contains
+// the word, which is found faster.
+var unwanted = []struct {
+	word    string
+	pattern *regexp.Regexp
+}{
+	{`\file `, regexp.MustCompile(`\\file \S+\s*`)},
+	{"Part", regexp.MustCompile(`\s*\bPart\s+of\s(?:[^.]|\.\w)*\.`)},
+}
+
 var (
-	fileCommand = regexp.MustCompile(`\\file \S+\s*`)
-	partOf      = regexp.MustCompile(`\s*\bPart\s+of\s(?:[^.]|\.\w)*\.`)
-	marks       = regexp.MustCompile(`(?m)^(?:/\*\*?| \*|//) ?|[ \n]*\*/$`)
-	prologue    = regexp.MustCompile(`^(?:\n|[ \t]*#[ \t]*include\b[^\n]*\n)+`)
-	guardLines  = regexp.MustCompile(`^\n*#ifndef (\w+)\n#define (\w+)\n`)
+	marks      = regexp.MustCompile(`(?m)^(?:/\*\*?| \*|//) ?|[ \n]*\*/$`)
+	prologue   = regexp.MustCompile(`^(?:\n|[ \t]*#[ \t]*include\b[^\n]*\n)+`)
+	guardLines = regexp.MustCompile(`^\n*#ifndef (\w+)\n#define (\w+)\n`)
 )
 
 // columns is the maximum width of comments.
@@ -61,7 +69,12 @@ func sectionHeading(comment string) string {
 		return ""
 	}
 	text := marks.ReplaceAllString(strings.TrimRight(comment, "\n"), "")
-	text = strings.Trim(partOf.ReplaceAllString(fileCommand.ReplaceAllString(text, ""), ""), "\n")
+	for _, u := range unwanted {
+		if strings.Contains(text, u.word) {
+			text = u.pattern.ReplaceAllString(text, "")
+		}
+	}
+	text = strings.Trim(text, "\n")
 	lines := strings.Split(text, "\n")
 	if !strings.Contains(text, "\n  ") {
 		lines = nil
