@@ -5,6 +5,13 @@ set -e
 cd "$(dirname "$0")"
 python=${DLPACKGEN_PYTHON:-python3}
 libraries=${*:-numpy torch}
+if ! command -v "$python" >/dev/null; then
+    echo "$0: $python is not found: set DLPACKGEN_PYTHON to a Python with $libraries" >&2
+    exit 1
+fi
+"$python" -c "import importlib.util, sys
+missing = [name for name in sys.argv[1:] if not importlib.util.find_spec(name)]
+sys.exit(f'{sys.executable} lacks: {\" \".join(missing)} (see README.md)' if missing else 0)" $libraries
 mkdir -p build
 if [ -z "$DLPACKGEN" ]; then
     DLPACKGEN=build/dlpackgen
