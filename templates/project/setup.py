@@ -11,6 +11,9 @@ from pathlib import Path
 from setuptools import Extension, setup
 from setuptools.command.build_ext import build_ext
 
+if not Path("csrc/kernels.h").exists():
+    sys.exit("csrc/kernels.h is missing: run `dlpackgen generate` first")
+
 # One library serves every Python from 3.11 on, except the free-threaded builds.
 ABI3 = not sysconfig.get_config_var("Py_GIL_DISABLED")
 

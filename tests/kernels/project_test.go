@@ -58,6 +58,11 @@ func TestAProject(t *testing.T) {
 		t.Skip("needs pytest and setuptools: make setup")
 	}
 	program, project := projectOf(t, "mylib")
+	early := exec.Command(python, "-c", buildSdist)
+	early.Dir = project
+	out, err := early.CombinedOutput()
+	require.Error(t, err, "nothing is generated yet")
+	assert.Equal(t, "csrc/kernels.h is missing: run `dlpackgen generate` first\n", string(out))
 	commands(t, project, []string{program, "generate"}, []string{program, "check"})
 	assert.Contains(t, installed(t, python, project), "mylib-0.1.0-cp311-abi3-")
 	tested(t, python, project, "21 passed", "-k", "not (torch or jax or paddle)")
