@@ -8,7 +8,7 @@
 # make pythons  runs the tests of Python modules under newer, debug and free-threaded builds
 #               of CPython
 # make generate renders gen/ and backends/    make check  reports files that are out of date
-# make golden   updates golden/, the outputs of pages and the picture of layouts
+# make golden   updates golden/, the pages and the schema that tests generate, and docs/layout.svg
 # make docs     builds the documentation site in .cache/site/html
 # make release  builds the packages of the commit, in bin/release
 # make bench    measures, and prints a line for each goal; ONLY=generate runs one suite
