@@ -46,7 +46,7 @@ def torch_is_told_by_its_type_in_c():
             assert module.torch_fields() == clients.torch_fields() != (0,) * 7
 
 
-def torch_is_itself_beside_paddle_as_torch():
+def paddle_in_place_of_torch_is_not_torch():
     """paddle.enable_compat() replaces torch's modules with Paddle's. Known types are read as
     before; new types are read through torch's own table, with the same queries in Python."""
     import paddle

@@ -212,7 +212,7 @@ var mutants = []mutant{
 	{"every type counts as torch.Tensor", shim, "type == *known->tensor || type == *known->parameter ?",
 		"type != *known->tensor ?", "special", "torch_is_told_by_its_type_in_c"},
 	{"another module named torch counts as torch", shim, "if (type != base) Py_CLEAR(module);", "", "special",
-		"torch_is_itself_beside_paddle_as_torch"},
+		"paddle_in_place_of_torch_is_not_torch"},
 	{"types created in Python are recognized by name", "reader_types.h",
 		"if (PyType_GetFlags((PyTypeObject *)type) & Py_TPFLAGS_HEAPTYPE) continue;", "", "special",
 		"numpy_is_told_by_its_type_in_c"},

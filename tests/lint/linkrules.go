@@ -57,3 +57,35 @@ func slugsOf(page []byte) map[string]bool {
 	}
 	return slugs
 }
+
+var (
+	testName = regexp.MustCompile(`\bTest[A-Z]\w*`)
+	testFunc = regexp.MustCompile(`(?m)^func (Test[A-Z]\w*)\(`)
+)
+
+// staleTests finds names of Go tests in pages that no test has.
+func staleTests(tree []File) (found []string) {
+	tests := map[string]bool{}
+	for _, f := range tree {
+		if strings.Contains(path.Base(f.Path), "_test.go") {
+			for _, match := range testFunc.FindAllSubmatch(f.Data, -1) {
+				tests[string(match[1])] = true
+			}
+		}
+	}
+	for _, f := range tree {
+		if !f.isProse() {
+			continue
+		}
+		n := 0
+		for line := range bytes.Lines(f.Data) {
+			n++
+			for _, name := range testName.FindAll(line, -1) {
+				if !tests[string(name)] {
+					found = append(found, fmt.Sprintf("%s:%d: no test %s", f.Path, n, name))
+				}
+			}
+		}
+	}
+	return found
+}

@@ -99,6 +99,7 @@ func Rules() []Rule {
 		{"names in replacements exist", namesOfReplacements},
 		{"commands of tutorials and how-tos are run", unrunCommands},
 		{"links of pages have targets", deadLinks},
+		{"tests named in pages exist", staleTests},
 		{"copies of the version are up to date", staleVersions},
 		{"no former terms", wrongWords},
 		{"messages use is not, instead of is no", brokenMessages},

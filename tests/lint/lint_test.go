@@ -256,6 +256,13 @@ var broken = map[string]struct{ bad, good []files }{
 			{"docs/a.md": "[x](../b.md#x-y-2), [y](../c), [z](https://b.org/d.md)", "b.md": "## X: `y` 2\n",
 				"c/d.go": fine}, {"a.md": "```\n[x](b.md)\n```\n"}},
 	},
+	"tests named in pages exist": {
+		bad: []files{{"docs/a.md": "see `TestX`", "a.go": fine + "func TestX() {}\n"},
+			{"docs/a.md": "see `TestX`", "a_test.go": fine + "func TestXY() {}\n"}},
+		good: []files{{"docs/a.md": "see `TestX`", "a_test.go": fine + "func TestX() {}\n"},
+			{"docs/a.md": "see `TestX`", "templates/a_test.go.tmpl": "func TestX(t *testing.T) {}\n"},
+			{"docs/a.md": "Tests, Testing, TestX_y", "a_test.go": fine + "func TestX_y() {}\n"}},
+	},
 	"copies of the version are up to date": {
 		bad: []files{copies("bazel/MODULE.bazel", "    version = \"0.1.0\",\n"),
 			copies("docs/how-to/a.md", "bazel_dep(name = \"dlpackgen\", version = \"0.1.0\")\n"),
