@@ -144,8 +144,9 @@ func (d *decoder) config(root *yaml.Node) *Config {
 
 // version rejects a config for a newer dlpackgen before the rest is misread.
 func (d *decoder) version(m *yaml.Map) {
-	if n := m.Require("version"); n != nil && n.Value != fmt.Sprint(Version) {
-		n.Errorf("config-version", fmt.Sprintf("write `version: %d`", Version),
+	line := fmt.Sprintf("`version: %d`", Version)
+	if n := m.RequireAs("version", "add "+line); n != nil && n.Value != fmt.Sprint(Version) {
+		n.Errorf("config-version", "write "+line,
 			"this dlpackgen reads configs of version %d, not %q", Version, n.Value)
 	}
 }
@@ -155,7 +156,8 @@ func (d *decoder) version(m *yaml.Map) {
 func (d *decoder) targets(cfg *Config, m *yaml.Map, optional bool, release string, requested *yaml.Node) bool {
 	section := m.Get("targets")
 	if section == nil {
-		return optional || m.Require("targets") != nil
+		hint := "add `targets: {c: {}}`; `dlpackgen list targets` lists the targets"
+		return optional || m.RequireAs("targets", hint) != nil
 	}
 	if section.Kind != yaml.Mapping {
 		section.Errorf("type-mismatch", "write the targets as keys, such as {"+d.firstTarget(section)+": {}}",

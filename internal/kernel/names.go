@@ -20,11 +20,16 @@ var reserved = []struct {
 	uses  use
 	why   string
 }{
-	{strings.Fields(keywords), anywhere, "means something else in C, C++ or Python"},
+	{strings.Fields(ofPython), anywhere, "is a keyword of Python"},
+	{strings.Fields(ofCpp), anywhere, keywordOfC},
+	{strings.Fields(standardTypes), anywhere, "is a type of C"},
+	{strings.Fields("errno stdin stdout stderr"), anywhere, "is a macro of the C library"},
+	{[]string{"stream"}, anywhere, "is reserved: functions in C have a parameter of this name"},
 	{strings.Fields(objectMacros), ofKernel | ofArgument | ofFunction, "may be a macro in C"},
 	{strings.Fields(functionMacros), ofKernel | ofFunction, "may be a macro in C"},
 	{strings.Fields(pythonNames), ofKernel, "is a name that the generated Python uses itself"},
-	{strings.Fields(everywhere), ofFunction, "is already used in every program, or by PyTorch"},
+	{strings.Fields("at c10 caffe2 torch"), ofFunction, "is a namespace of PyTorch"},
+	{strings.Fields("dlpackgen main std"), ofFunction, "is already used in every program"},
 	{strings.Fields(cTypes), ofFunction, "is a type of the C library or of POSIX"},
 	{strings.Fields(library), ofFunction, "is a function of the C library or of POSIX"},
 }
@@ -48,15 +53,18 @@ const (
 //go:embed library.txt
 var library string
 
-// keywords are keywords besides those of spec.IsKeyword, and the names in the signature of every
-// function.
-const keywords = `False None True as assert async await def del elif except finally from global import in is lambda
-	nonlocal pass raise with yield
-	co_await co_return co_yield concept consteval constinit decltype delete requires char8_t char16_t char32_t
+// ofPython and ofCpp are keywords besides those of spec.IsKeyword. standardTypes are in the
+// signatures of functions.
+const (
+	ofPython = `False None True as assert async await def del elif except finally from global import in is lambda
+	nonlocal pass raise with yield`
+	ofCpp = `co_await co_return co_yield concept consteval constinit decltype delete requires char8_t char16_t char32_t
 	dynamic_cast static_cast const_cast reinterpret_cast static_assert thread_local typeid wchar_t
-	and_eq bitand bitor compl not_eq or_eq xor_eq mutable
-	errno stdin stdout stderr stream DLTensor
-	int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t`
+	and_eq bitand bitor compl not_eq or_eq xor_eq mutable`
+	standardTypes = "DLTensor int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t"
+)
+
+const keywordOfC = "is a keyword of C or C++"
 
 // objectMacros are lower-case macros of a compiler or of windows.h. They break every use of the
 // word.
@@ -72,9 +80,6 @@ const functionMacros = `check free max min
 const pythonNames = `Any Literal Protocol Sequence SupportsDLPack Tensor TypeVar overload
 	abs all any bytes dict enumerate frozenset getattr hasattr hash isinstance iter len list map next object range
 	reversed sorted str sum tuple type zip`
-
-// everywhere are global names of the generated code or of every program.
-const everywhere = `at c10 caffe2 dlpackgen main std torch`
 
 const cTypes = `blkcnt_t blksize_t clock_t clockid_t cnd_t constraint_handler_t dev_t div_t double_t fenv_t fexcept_t
 	float_t fpos_t gid_t id_t imaxdiv_t ino_t intmax_t intptr_t jmp_buf key_t ldiv_t lldiv_t locale_t max_align_t
@@ -107,7 +112,7 @@ func CheckName(name string) string {
 	case strings.HasPrefix(name, "dlpackgen_"):
 		return "is reserved: names that begin with dlpackgen_ belong to generated code"
 	case spec.IsKeyword(name):
-		return "means something else in C, C++ or Python"
+		return keywordOfC
 	}
 	return meaning(name, ofOther)
 }

@@ -15,6 +15,7 @@ import dlpackgen_torch
 
 READ_ONLY, COPIED, PADDED = 1, 2, 4
 CPU, CUDA = 1, 2
+TORCH = tuple(int(number) for number in torch.__version__.split(".")[:2])  # the running version
 
 
 class Device(ctypes.Structure):

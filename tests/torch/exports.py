@@ -191,11 +191,10 @@ def test_streams():
     with torch._subclasses.fake_tensor.FakeTensorMode():
         torch.empty(2, device="cuda")
     rejects_other_streams()
-    version = tuple(int(number) for number in torch.__version__.split(".")[:2])
     says = "this torch has no streams for its device"
-    if version < (2, 11):
+    if check.TORCH < (2, 11):
         says = "the stream of its device, which torch before 2.11 reports only to its own table"
-    if version < (2, 10):
+    if check.TORCH < (2, 10):
         says = "this torch has no device with its device id"  # the substitute has no devices
     for table in TABLES.values():
         with rejected(BufferError, says):

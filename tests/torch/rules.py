@@ -146,11 +146,14 @@ def test_tensors_of_torch_that_are_rejected():
     rejects(torch.ones(3, device="meta"))
     rejects(torch.ones(0, device="meta"))
     rejects(torch.quantize_per_tensor(torch.ones(3), 0.1, 0, torch.qint8))
-    rejects(torch.empty(2, dtype=torch.int4), "no DLPack equivalent")
+    bits, resized = "no DLPack equivalent", "resized"
+    if check.TORCH < (2, 10):  # its reasons are not read
+        bits, resized = "of a common type", "within their storage"
+    rejects(torch.empty(2, dtype=torch.int4), bits)
     rejects(torch._efficientzerotensor(3))
     rejects(torch.nested.nested_tensor([torch.ones(2), torch.ones(3)]))
-    rejects(shrunk(torch.Tensor), "resized")
-    rejects(shrunk(Plain), "resized")
+    rejects(shrunk(torch.Tensor), resized)
+    rejects(shrunk(Plain), resized)
     rejects(torch._neg_view(torch.ones(2)).as_subclass(Plain), "negated")
     rejects(torch.ones(2, dtype=torch.complex64).conj().as_subclass(Plain), "conjugated")
     rejects(torch.ones(2, requires_grad=True).as_subclass(Plain), "requires grad")

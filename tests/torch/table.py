@@ -217,7 +217,7 @@ def test_tensors_beyond_their_storage():
 
 def said_by_its_code(kind, text):
     """Before 2.10, torch lends only plain tensors, so it is not tested."""
-    lends = tuple(map(int, torch.__version__.split(".")[:2])) >= (2, 10)
+    lends = check.TORCH >= (2, 10)
     return (kind, text) if lends else (BufferError, "torch before 2.10")
 
 

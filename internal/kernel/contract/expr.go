@@ -274,7 +274,7 @@ func (r *reader) checkIn(s *source, c *notation.Cond) {
 			s.at.ErrorfAt(v.At, "invalid-condition", lineHints["invalid-condition"], "%s are expected here, got %s",
 				what, v)
 		} else if _, known := r.dtype(v.Text); variable != None && !known {
-			s.at.ErrorfAt(v.At, "unknown-dtype", r.unknown(v.Text), "there is no dtype %q", v.Text)
+			s.at.ErrorfAt(v.At, "unknown-dtype", r.unknownDType(v.Text), "there is no dtype %q", v.Text)
 		}
 	}
 }

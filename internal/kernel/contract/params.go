@@ -206,7 +206,7 @@ func (r *reader) checkNames() {
 // checkKeywords reports arguments that hide keywords of callers.
 func (r *reader) checkKeywords() {
 	if i := r.Arg("out"); i != None && len(r.Returned()) > 0 {
-		r.args[i].key.Errorf("invalid-name", "choose another name, such as made",
+		r.args[i].key.Errorf("invalid-name", "choose another name, such as result",
 			"out is reserved: callers pass memory for the results as out=")
 	}
 	if i := r.Arg("like"); i != None && len(r.Returned()) > 0 && !slices.ContainsFunc(r.Args, required) {

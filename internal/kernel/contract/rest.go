@@ -262,7 +262,7 @@ func (r *reader) tolerance(e yaml.Entry) Tolerance {
 	made := Tolerance{}
 	d, known := r.dtype(e.Key.Value)
 	if !known {
-		e.Key.Errorf("unknown-dtype", r.unknown(e.Key.Value), "there is no dtype %q", e.Key.Value)
+		e.Key.Errorf("unknown-dtype", r.unknownDType(e.Key.Value), "there is no dtype %q", e.Key.Value)
 	}
 	v, err := notation.ParseValue(e.Value.Value)
 	switch {

@@ -1,6 +1,7 @@
 package contract
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -41,6 +42,8 @@ func (r *reader) unknown(name string) string {
 		return name + " is a value, not a type: write bool"
 	case spelled != "":
 		return "write " + spelled
+	case slices.Contains(modules, lower(name)):
+		return "write the dtype without its module, such as float32[n]"
 	case slices.Contains(tensorTypes, lower(name)):
 		return "write the dtype, such as float32[n], or any[n] for any dtype"
 	case lower(name) == "optional":
@@ -59,8 +62,32 @@ func (r *reader) unknown(name string) string {
 	return "give it dtypes by types: {" + name + ": [float32, float64]}"
 }
 
+// unknownDType is unknown where only a dtype is valid: not a variable, nor a type without a width.
+func (r *reader) unknownDType(name string) string {
+	bare := name[strings.LastIndexByte(name, '.')+1:]
+	if _, known := r.dtype(bare); known {
+		return "write " + bare
+	}
+	switch {
+	case exact[lower(bare)] != "":
+		return "write " + exact[lower(bare)]
+	case foreign[lower(bare)] != "":
+		return "write " + foreign[lower(bare)]
+	case bare == "":
+		return "write a dtype, such as float32"
+	}
+	var all []string
+	for _, d := range r.scope.DTypes {
+		all = append(all, d.Name)
+	}
+	return cmp.Or(diag.DidYouMean(bare, all), "`dlpackgen list dtypes` lists the dtypes")
+}
+
 // tensorTypes are the types of tensors in other languages.
 var tensorTypes = []string{"tensor", "array", "ndarray", "arraylike", "tensorview"}
+
+// modules precede the names of dtypes in other libraries.
+var modules = []string{"np", "numpy", "torch", "jnp", "jax", "tf", "cp", "cupy", "paddle", "ml_dtypes"}
 
 // foreign are type names of C, Rust and other libraries, with their dtypes.
 var foreign = map[string]string{
@@ -133,7 +160,7 @@ func (r *reader) choice(v *Var, n *yaml.Node, spelling string) {
 	case n.Kind != yaml.Scalar:
 		n.Is(yaml.Scalar, "a dtype of "+v.Name)
 	case !known:
-		n.Errorf("unknown-dtype", r.unknown(n.Value), "there is no dtype %q", n.Value)
+		n.Errorf("unknown-dtype", r.unknownDType(n.Value), "there is no dtype %q", n.Value)
 	case slices.ContainsFunc(v.Types, func(t spec.DType) bool { return t.Name == d.Name }):
 		n.Errorf("duplicate-key", "keep one of them", "%s again", d.Name)
 	case spelling == "" || strings.Trim(spelling, wordSigns) != "":
