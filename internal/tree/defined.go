@@ -16,12 +16,18 @@ const maxSource = 4 << 20
 // findDefined finds the missing starter files that are not created, because another source in the
 // folder defines one of their functions, for example after a kernel was renamed.
 func (r *reader) findDefined() error {
+	existing := r.existingStarters()
 	for _, p := range slices.Sorted(maps.Keys(r.want.files)) {
 		defines := r.want.files[p].defines
 		if len(defines) == 0 || r.files[p].sum != none {
 			continue
 		}
-		other, err := r.definer(path.Dir(p), definition(defines))
+		define := definition(defines)
+		if slices.ContainsFunc(existing[path.Dir(p)], define.Match) {
+			r.defined[p] = true
+			continue
+		}
+		other, err := r.definer(path.Dir(p), define)
 		if err != nil {
 			return err
 		}
@@ -32,7 +38,19 @@ func (r *reader) findDefined() error {
 	return nil
 }
 
-// definer returns the file of a folder that defines a function, or "".
+// existingStarters returns the contents of the starter files on the disk, by folder. A file may
+// define the functions of several kernels.
+func (r *reader) existingStarters() map[string][][]byte {
+	all := map[string][][]byte{}
+	for p, want := range r.want.files {
+		if data := r.files[p].data; want.once && len(data) > 0 {
+			all[path.Dir(p)] = append(all[path.Dir(p)], data)
+		}
+	}
+	return all
+}
+
+// definer returns the file of a folder that is not planned and defines a function, or "".
 func (r *reader) definer(dir string, definition *regexp.Regexp) (string, error) {
 	for _, name := range slices.Sorted(maps.Keys(r.extra)) {
 		if path.Dir(name) != dir || r.extra[name] {

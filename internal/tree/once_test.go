@@ -82,6 +82,21 @@ func TestAStarterFileWhoseFunctionsStandElsewhere(t *testing.T) {
 	}
 }
 
+// Nor is it written if another starter file defines the function.
+func TestAStarterFileWhoseFunctionsStandInAnotherOne(t *testing.T) {
+	dir := t.TempDir()
+	req := withOnce(dir, "first")
+	req.Targets[0].Files[1].Defines = []string{"f"}
+	req.Targets[0].Files = append(req.Targets[0].Files,
+		emit.File{Path: "other_impl.c", Data: []byte("second"), Once: true, Defines: []string{"g"}})
+	setContent(t, dir, "gen/c/other_impl.c", "int f(void) {\n")
+	generated(t, req)
+	files := disked(t, dir)
+	assert.NotContains(t, files, oncePath)
+	assert.Equal(t, "int f(void) {\n", files["gen/c/other_impl.c"], "it is kept, although g is missing")
+	requireFine(t, req)
+}
+
 // A directory at its path ends the run, as for every planned file.
 func TestADirectoryWhereAFileIsWrittenOnce(t *testing.T) {
 	dir := t.TempDir()
