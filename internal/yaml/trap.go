@@ -49,7 +49,10 @@ func syntaxHint(text string) string {
 	case strings.Contains(text, "did not find expected ',' or"):
 		return "close each { and [ that the value opens, and write a comma between two entries"
 	case strings.Contains(text, "mapping values are not allowed"):
-		return "write a value that contains a colon and a space in quotes"
+		return "write a value that contains a colon and a space in quotes; or the line above lacks its colon, or has " +
+			"another indentation"
+	case strings.Contains(text, "did not find expected key"):
+		return "a line in the block that begins here has the wrong indentation, or a quote that is not closed"
 	}
 	return "check the indentation, the quotes and the brackets up to this line"
 }

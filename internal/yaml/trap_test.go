@@ -42,3 +42,17 @@ func TestCommentsThatEndAValue(t *testing.T) {
 		assert.Equal(t, want, node.Entries[0].Value.Comment(), text)
 	}
 }
+
+// yaml.v3 reports where a block begins, or the line after the mistake.
+func TestHintsOfSyntaxErrors(t *testing.T) {
+	for text, want := range map[string]string{
+		"a:\n   b: 1\n  c: 2\n": "the block that begins here has the wrong indentation",
+		"a:\n  b 1\n  c: 2\n":   "the line above lacks its colon",
+		"a:\n  b: 1\n   c: 2\n": "or has another indentation",
+	} {
+		diags := &diag.List{}
+		assert.Nil(t, yaml.Parse("", []byte(text), diags), text)
+		require.Equal(t, 1, diags.Len(), text)
+		assert.Contains(t, diags.Sorted()[0].Hint, want, text)
+	}
+}
