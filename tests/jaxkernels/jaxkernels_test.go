@@ -182,7 +182,7 @@ var inC = map[string]mutant{
 		"case DLPACKGEN_STATUS_INDEX_ERROR: break;",
 		described, "test_failures_of_the_kernel"},
 	"results are not checked": {
-		"if (!status_) status_ = dlpackgen_check_results_rms_norm(&kernel_, all_, NULL, sites_, &message_);",
+		"if (!status_) status_ = dlpackgen_check_results_kernel_rms_norm(&kernel_, all_, NULL, sites_, &message_);",
 		";", described, "test_foreign_calls_are_rejected"},
 	"shapes are not checked": {"const int status_ = dlpackgen_check_kernel_rms_norm(&kernel_, &message_);",
 		"const int status_ = 0;", mistakes, "test_the_sentences_are_those_of_the_module"},

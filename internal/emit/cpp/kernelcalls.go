@@ -185,7 +185,7 @@ func (w *resultWriter) passed() {
 	w.line("const std::uint64_t flags_[] = {%s};", strings.Join(flags, ", "))
 	w.line("static constexpr dlpackgen_site passed_sites_[] = {%s};", strings.Join(sites, ", "))
 	w.lines = append(w.lines, there...)
-	w.line("if (!status_) status_ = ::dlpackgen_check_results_%s(&call_, passed_, flags_, passed_sites_, "+
+	w.line("if (!status_) status_ = ::dlpackgen_check_results_kernel_%s(&call_, passed_, flags_, passed_sites_, "+
 		"&check_.message);", w.k.Name)
 }
 

@@ -96,7 +96,7 @@ func (w *callWriter) present() {
 		w.check("if (!status_ && !make_) status_ = dlpackgen_check_there(&sites_[%d], passed_[%d] != NULL, "+
 			"&message_);", i, i)
 	}
-	w.check("if (!status_) status_ = dlpackgen_check_results_%s(&call_, (const DLTensor* const*)passed_, flags_, "+
+	w.check("if (!status_) status_ = dlpackgen_check_results_kernel_%s(&call_, (const DLTensor* const*)passed_, flags_, "+
 		"sites_, &message_);", w.k.Name)
 	for i, p := range w.tensors() {
 		w.check("if (!status_ && !passed_[%d]) {", i)

@@ -259,7 +259,7 @@ func (w *wrapper) checkOuts(n int) {
 	w.alloc("  const DLTensor* const outs_[] = {%s};", strings.Join(passed, ", "))
 	w.alloc("  const uint64_t flags_[] = {%s};", strings.Join(bits, ", "))
 	w.alloc("  const struct dlpackgen_site sites_[] = {%s};", strings.Join(sites, ", "))
-	w.alloc("  status_ = dlpackgen_check_results_%s(&kernel_, outs_, flags_, sites_, &message_);", w.k.Name)
+	w.alloc("  status_ = dlpackgen_check_results_kernel_%s(&kernel_, outs_, flags_, sites_, &message_);", w.k.Name)
 	w.alloc("  if (status_) goto failed;")
 	w.alloc("}")
 }

@@ -68,7 +68,8 @@ func (w *writer) saved(i int, p contract.Param, site, value int) {
 func (w *writer) check(checked, made []string) {
 	lines := []string{"if (in_place_) {",
 		"  const DLTensor* const outs_[] = {" + strings.Join(checked, ", ") + "};",
-		"  " + try("dlpackgen_check_results_%s(&kernel_, outs_, NULL, sites_ + %d, message_)", w.k.Name, len(w.k.Args)),
+		"  " + try("dlpackgen_check_results_kernel_%s(&kernel_, outs_, NULL, sites_ + %d, message_)", w.k.Name,
+			len(w.k.Args)),
 		"} else {"}
 	for _, line := range made {
 		lines = append(lines, "  "+line)

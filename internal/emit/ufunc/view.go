@@ -216,6 +216,6 @@ func (w writer) results() {
 	}
 	if len(made) > 0 {
 		w.local("const DLTensor* const results_[] = {%s};", strings.Join(made, ", "))
-		allocate("status_ = dlpackgen_check_results_%s(&kernel_, results_, NULL, sites_, message_);", w.k.Name)
+		allocate("status_ = dlpackgen_check_results_kernel_%s(&kernel_, results_, NULL, sites_, message_);", w.k.Name)
 	}
 }
