@@ -14,7 +14,8 @@ import (
 // source needs a header in its own folder, and prints a number.
 func source(t *testing.T, number string) string {
 	t.Helper()
-	dir := t.TempDir()
+	dir, err := os.MkdirTemp("", "source")
+	require.NoError(t, err)
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "number.h"), []byte("#define NUMBER "+number+"\n"), 0o600))
 	text := "#include <stdio.h>\n#include \"number.h\"\nint main(void) { printf(\"%d %d\\n\", NUMBER, MORE); " +
 		"return 0; }\n"
@@ -32,13 +33,25 @@ func hits(t *testing.T) string {
 
 func TestCompiledSourcesAreCachedAcrossFolders(t *testing.T) {
 	Require(t, "ccache", "ccache")
-	t.Setenv("CCACHE_DIR", t.TempDir())
+	requireCached(t)
+	t.Setenv("TMPDIR", t.TempDir()+"/")
+	requireCached(t)
+}
+
+// requireCached compiles sources in temporary folders, and counts the results from the cache.
+func requireCached(t *testing.T) {
+	t.Helper()
+	cache, err := os.MkdirTemp("", "ccache")
+	require.NoError(t, err)
+	defer os.RemoveAll(cache)
+	t.Setenv("CCACHE_DIR", cache)
 	gcc := RequireCompiler(t, "gcc", "gcc")
 	for _, test := range []struct{ number, more, prints, hits string }{
 		{"1", "7", "1 7\n", "0"}, {"1", "7", "1 7\n", "1"}, {"2", "7", "2 7\n", "1"}, {"1", "8", "1 8\n", "1"},
 		{"2", "7", "2 7\n", "2"},
 	} {
 		dir := source(t, test.number)
+		defer os.RemoveAll(dir)
 		program := filepath.Join(dir, "x")
 		out, err := exec.Command(gcc, "-g", "-DMORE="+test.more, "-I", dir, filepath.Join(dir, "x.c"), "-o", program,
 			"-lm").CombinedOutput()

@@ -3,4 +3,6 @@
 # for the same files in each run.
 "$@" || exit
 while [ $# -gt 1 ] && [ "$1" != -o ]; do shift; done
-exec sed -i -E 's#/tmp/[^/" ]*[0-9]{6,}(/[0-9]{3})?#/tmp/test#g' "$2"
+temporary=${TMPDIR:-/tmp}
+temporary=${temporary%/}
+exec sed -i -E 's#'"${temporary//./\\.}"'/[^/" ]*[0-9]{6,}(/[0-9]{3})?#/tmp/test#g' "$2"
