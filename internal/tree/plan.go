@@ -106,7 +106,7 @@ func (p *planner) judgePlanned(want planned, f found) {
 	case f.sum != "" && f.sum == p.entries[want.path].sum:
 		it.State, it.Action = Outdated, Replace
 	case p.force && !f.dir:
-		it.State, it.Action = Modified, Replace
+		it.State, it.Action, it.Instead = Modified, Replace, f.instead
 	default:
 		it.State, it.Dir, it.Instead = Modified, f.dir, f.instead
 		p.edited = true
