@@ -78,7 +78,10 @@ func otherTool(j *job, writer tree.Tool) (diag.Diagnostic, bool) {
 func finding(j *job, it tree.Item) (diag.Diagnostic, bool) {
 	w, ok := states[it.State]
 	if it.Instead != "" && it.State == tree.Modified {
-		w.text = fmt.Sprintf(tree.InsteadText, it.Instead)
+		w.text, w.hint = fmt.Sprintf(tree.InsteadText, it.Instead), "move it away"
+		if it.New != nil {
+			w.hint += ", or replace it: " + regenerate + " --force"
+		}
 	}
 	if it.Dir {
 		w.hint = "move it away: --force removes no directory"
@@ -120,6 +123,9 @@ func warnings(j *job, report *tree.Report) []diag.Diagnostic {
 		if it.State == tree.Orphaned || it.State == tree.Modified {
 			d, _ := finding(j, it)
 			d.Severity = diag.Warning
+			if it.Action != tree.Keep {
+				d.Hint = "" // it is done
+			}
 			out.Add(d)
 		}
 	}

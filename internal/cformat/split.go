@@ -146,7 +146,7 @@ func (p part) bracket() (first, last int) {
 	opened := -1
 	walk(p.text, func(i, depth int) bool {
 		switch {
-		case depth > 0:
+		case depth != 0:
 		case strings.IndexByte("({<", p.text[i]) >= 0:
 			opened = i
 		case strings.IndexByte(")}>", p.text[i]) >= 0 && i > opened+1 && opened >= 0:

@@ -75,8 +75,8 @@ func (r *reader) definer(dir string, definition *regexp.Regexp) (string, error) 
 }
 
 // definition finds one of several C functions on a line that is not indented, such as `int f(` or
-// `AXPY(f, float)`. Calls are indented.
+// `AXPY(f, float);`. Calls are indented, and prototypes end in a semicolon.
 func definition(names []string) *regexp.Regexp {
-	return regexp.MustCompile(`(?m)^[A-Za-z_][^;{}\n]*\b(` + strings.Join(names, "|") + `)\b|^(` +
-		strings.Join(names, "|") + `)\b`)
+	const rest = `[ \t\r]*(?:$|[,)]|\([^;{\n]*(?:\{|$))`
+	return regexp.MustCompile(`(?m)^(?:[A-Za-z_][^;{}=\n]*\b)?(?:` + strings.Join(names, "|") + `)\b` + rest)
 }

@@ -65,6 +65,9 @@ func TestAStarterFileWhoseFunctionsStandElsewhere(t *testing.T) {
 		"AXPY(f_float32, float)\n": true, "extern \"C\" int f_float64(void) {}\n": true,
 		"int g(void) {\n  return f_float32();\n}\n": false, "int f_float32_of(void) {}\n": false,
 		"// f_float32 is elsewhere\n": false, "int g; int f_float32;\n": false,
+		"extern int f_float32(int);\n": false, "int (*g)(int) = f_float32;\n": false,
+		"AXPY(f_float32, float);\n": true, "int f_float32(int x) { return x; }\r\n": true,
+		"int f_float32(\n    int x)\n{\n}\n": true, "int f_float32\r\n(int x)\r\n": true,
 	} {
 		dir := t.TempDir()
 		req := withOnce(dir, "first")

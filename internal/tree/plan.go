@@ -135,7 +135,8 @@ func (p *planner) write(want planned, f found) {
 // edited file is removed from the lock, and deleted if it has our banner. Clean keeps it in the
 // lock, so that it is still reported as edited.
 func (p *planner) judgeListed(last entry, f found) {
-	it := Item{Path: last.path, Target: last.target, State: Modified, Instead: f.instead, Old: toLF(f.data)}
+	it := Item{Path: last.path, Target: last.target, State: Modified, Dir: f.dir, Instead: f.instead,
+		Old: toLF(f.data)}
 	known := f.sum != "" && f.sum == last.sum
 	if known {
 		it.State = Obsolete

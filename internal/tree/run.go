@@ -236,8 +236,11 @@ func (w *want) editedError(p *plan) error {
 			out.Findings = append(out.Findings, finding(KindModified, w.at(it.Path),
 				"move it away, or let `dlpackgen generate --force` replace it", "%s", ForeignText))
 		case it.Instead != "" && it.Action == Keep:
-			out.Findings = append(out.Findings, finding(KindModified, w.at(it.Path), hint,
-				InsteadText, it.Instead))
+			away := "move it away"
+			if it.New != nil {
+				away += ", or let `dlpackgen generate --force` replace it"
+			}
+			out.Findings = append(out.Findings, finding(KindModified, w.at(it.Path), away, InsteadText, it.Instead))
 		case it.State == Modified && it.Action == Keep:
 			out.Findings = append(out.Findings,
 				finding(KindModified, w.at(it.Path), hint, "the file was edited by hand"))

@@ -30,8 +30,10 @@ func TestScanOfStrangeFiles(t *testing.T) {
 	link(t, "other", filepath.Join(dir, "c", "a.h"))
 	_, err = Generate(req, false)
 	assert.Contains(t, requireKind(t, err, KindModified).Error(), "found a symbolic link")
+	assert.Contains(t, requireKind(t, err, KindModified).Findings[0].Hint, "--force")
 	_, err = Clean(req, false)
 	assert.Contains(t, requireKind(t, err, KindModified).Error(), "found a symbolic link")
+	assert.Equal(t, "move it away", requireKind(t, err, KindModified).Findings[0].Hint)
 	generated(t, forced(req))
 	assert.Equal(t, ours("a"), disked(t, dir)["c/a.h"])
 }

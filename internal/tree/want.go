@@ -222,7 +222,8 @@ func (c *collector) blockedByFiles() {
 				hint = "rename the file or the folder"
 			}
 			c.bad(KindConflict, c.at(file).File, hint,
-				"is planned as a file by target %s, and as a directory by target %s", owner, pair[1])
+				"is planned as a file by target %s, and as a directory by target %s, for %s", owner, pair[1],
+				c.at(name).File)
 		}
 	}
 }
