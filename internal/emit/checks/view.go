@@ -149,7 +149,7 @@ func limits(k *contract.Kernel) (lines []string) {
 		lines = append(lines, emit.Wrap(t.Name+": "+strings.Join(names, ", "), commentWidth)...)
 	}
 	for _, c := range k.Where {
-		lines = append(lines, "where "+emit.CComment(c.String()))
+		lines = append(lines, emit.Wrap("where "+emit.CComment(c.String()), commentWidth)...)
 	}
 	return lines
 }
