@@ -20,8 +20,8 @@ var reserved = []struct {
 	uses  use
 	why   string
 }{
-	{strings.Fields(ofPython), anywhere, "is a keyword of Python"},
-	{strings.Fields(ofCpp), anywhere, keywordOfC},
+	{strings.Fields(pythonKeywords), anywhere, "is a keyword of Python"},
+	{strings.Fields(cppKeywords), anywhere, keywordOfC},
 	{strings.Fields(standardTypes), anywhere, "is a type of C"},
 	{strings.Fields("errno stdin stdout stderr"), anywhere, "is a macro of the C library"},
 	{[]string{"stream"}, anywhere, "is reserved: functions in C have a parameter of this name"},
@@ -53,12 +53,12 @@ const (
 //go:embed library.txt
 var library string
 
-// ofPython and ofCpp are keywords besides those of spec.IsKeyword. standardTypes are in the
+// pythonKeywords and cppKeywords are keywords besides those of spec.IsKeyword. standardTypes are in the
 // signatures of functions.
 const (
-	ofPython = `False None True as assert async await def del elif except finally from global import in is lambda
+	pythonKeywords = `False None True as assert async await def del elif except finally from global import in is lambda
 	nonlocal pass raise with yield`
-	ofCpp = `co_await co_return co_yield concept consteval constinit decltype delete requires char8_t char16_t char32_t
+	cppKeywords = `co_await co_return co_yield concept consteval constinit decltype delete requires char8_t char16_t char32_t
 	dynamic_cast static_cast const_cast reinterpret_cast static_assert thread_local typeid wchar_t
 	and_eq bitand bitor compl not_eq or_eq xor_eq mutable`
 	standardTypes = "DLTensor int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t"

@@ -124,7 +124,9 @@ func viewKernel(k *contract.Kernel) kernelView {
 			v.ResultSites = append(v.ResultSites, site{v.Function, emit.CLiteral(p.Name), len(k.Args) + i})
 		}
 	}
-	v.Lines = append(v.Lines, limits(k)...)
+	for _, line := range k.Limits() {
+		v.Lines = append(v.Lines, emit.Wrap(emit.CComment(line), commentWidth)...)
+	}
 	v.viewNames(k)
 	v.viewSignatures(k)
 	v.viewDispatch(k)
@@ -137,21 +139,6 @@ func viewKernel(k *contract.Kernel) kernelView {
 	v.Direct = viewDirect(k)
 	v.Steps, v.Rules, v.Locals = c.steps, c.rules, cformat.AlignComments(c.locals)
 	return v
-}
-
-// limits are the lines of a comment about the dtypes of each variable, and about the conditions.
-func limits(k *contract.Kernel) (lines []string) {
-	for _, t := range k.Vars {
-		var names []string
-		for _, d := range t.Types {
-			names = append(names, d.Name)
-		}
-		lines = append(lines, emit.Wrap(t.Name+": "+strings.Join(names, ", "), commentWidth)...)
-	}
-	for _, c := range k.Where {
-		lines = append(lines, emit.Wrap("where "+emit.CComment(c.String()), commentWidth)...)
-	}
-	return lines
 }
 
 // commentWidth leaves room for the beginning of a line.

@@ -112,15 +112,8 @@ func (w *wrapper) described() string {
 	for _, p := range w.results {
 		fmt.Fprintf(&out, "returns %s: %s\n", p.Name, p.Line)
 	}
-	for _, v := range w.k.Vars {
-		var names []string
-		for _, d := range v.Types {
-			names = append(names, d.Name)
-		}
-		fmt.Fprintf(&out, "%s: %s\n", v.Name, strings.Join(names, ", "))
-	}
-	for _, c := range w.k.Where {
-		fmt.Fprintf(&out, "where %s\n", c)
+	for _, line := range w.k.Limits() {
+		fmt.Fprintln(&out, line)
 	}
 	for _, line := range emit.PythonRaises(w.k, "") {
 		out.WriteString(line + "\n")

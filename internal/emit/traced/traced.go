@@ -114,7 +114,7 @@ func parameter(k *contract.Kernel, p contract.Param) string {
 		all = append(all, "dtype="+Quoted(p.Types[0].Name))
 	}
 	if p.Kind == contract.Number && p.Var != contract.None {
-		all = append(all, "binder="+strconv.Itoa(k.Vars[p.Var].Arg), "dtypes="+dtypeNames(k.Vars[p.Var]))
+		all = append(all, "binder="+strconv.Itoa(k.Vars[p.Var].Arg), "dtypes="+Tuple(k.Vars[p.Var].TypeNames()))
 	}
 	flag("optional", p.Optional)
 	flag("written", p.Kind == contract.Tensor && p.Writes())
@@ -125,14 +125,6 @@ func parameter(k *contract.Kernel, p contract.Param) string {
 		all = append(all, "default="+p.Default.String())
 	}
 	return strings.Join(all, ", ")
-}
-
-func dtypeNames(v contract.Var) string {
-	var all []string
-	for _, d := range v.Types {
-		all = append(all, d.Name)
-	}
-	return Tuple(all)
 }
 
 // returnedIndices returns the indices of the results that callers receive.

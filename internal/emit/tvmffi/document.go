@@ -35,16 +35,7 @@ func lines(k *contract.Kernel) []string {
 	for _, p := range k.Returned() {
 		all = append(all, "returns "+p.Name+": "+p.Line)
 	}
-	for _, v := range k.Vars {
-		var names []string
-		for _, d := range v.Types {
-			names = append(names, d.Name)
-		}
-		all = append(all, v.Name+": "+strings.Join(names, ", "))
-	}
-	for _, c := range k.Where {
-		all = append(all, fmt.Sprintf("where %s", c))
-	}
+	all = append(all, k.Limits()...)
 	return append(all, emit.PythonRaises(k, "")...)
 }
 

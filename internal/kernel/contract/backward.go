@@ -30,11 +30,7 @@ func (k *Kernel) described(name string) string {
 // spelledTypes returns the lines of the variables.
 func (k *Kernel) spelledTypes() (lines []string) {
 	for _, v := range k.Vars {
-		var names []string
-		for _, d := range v.Types {
-			names = append(names, d.Name)
-		}
-		lines = append(lines, v.Name+": ["+strings.Join(names, ", ")+"]")
+		lines = append(lines, v.Name+": ["+strings.Join(v.TypeNames(), ", ")+"]")
 	}
 	return lines
 }

@@ -53,6 +53,28 @@ type Var struct {
 	Arg   int      // the first required tensor that has it
 }
 
+// TypeNames returns the names of the dtypes, in their order.
+func (v Var) TypeNames() []string { return namesOf(v.Types) }
+
+func namesOf(types []spec.DType) (names []string) {
+	for _, d := range types {
+		names = append(names, d.Name)
+	}
+	return names
+}
+
+// Limits returns a line of documentation for each variable, such as "T: float32, float64", and for
+// each condition, such as "where n >= 1".
+func (k *Kernel) Limits() (lines []string) {
+	for _, v := range k.Vars {
+		lines = append(lines, v.Name+": "+strings.Join(v.TypeNames(), ", "))
+	}
+	for _, c := range k.Where {
+		lines = append(lines, "where "+c.String())
+	}
+	return lines
+}
+
 // Kind is the kind of a parameter.
 type Kind int
 

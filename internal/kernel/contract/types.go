@@ -49,10 +49,7 @@ func (r *reader) unknown(name string) string {
 	case lower(name) == "optional":
 		return "write ? after the type, as in float32[n]?"
 	}
-	var all []string
-	for _, d := range r.scope.DTypes {
-		all = append(all, d.Name)
-	}
+	all := namesOf(r.scope.DTypes)
 	for _, v := range r.Vars {
 		all = append(all, v.Name)
 	}
@@ -76,11 +73,7 @@ func (r *reader) unknownDType(name string) string {
 	case bare == "":
 		return "write a dtype, such as float32"
 	}
-	var all []string
-	for _, d := range r.scope.DTypes {
-		all = append(all, d.Name)
-	}
-	return cmp.Or(diag.DidYouMean(bare, all), "`dlpackgen list dtypes` lists the dtypes")
+	return cmp.Or(diag.DidYouMean(bare, namesOf(r.scope.DTypes)), "`dlpackgen list dtypes` lists the dtypes")
 }
 
 // tensorTypes are the types of tensors in other languages.
