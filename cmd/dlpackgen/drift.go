@@ -74,20 +74,23 @@ func otherTool(j *job, writer tree.Tool) (diag.Diagnostic, bool) {
 	}, writer.Version != "" && writer != this
 }
 
+// forced is the hint for something that --force replaces and that may not be an edit.
+const forced = "move it away, or replace it: " + regenerate + " --force"
+
 // finding returns the finding about one path, if there is one.
 func finding(j *job, it tree.Item) (diag.Diagnostic, bool) {
 	w, ok := states[it.State]
 	if it.Instead != "" && it.State == tree.Modified {
 		w.text, w.hint = fmt.Sprintf(tree.InsteadText, it.Instead), "move it away"
 		if it.New != nil {
-			w.hint += ", or replace it: " + regenerate + " --force"
+			w.hint = forced
 		}
 	}
 	if it.Dir {
 		w.hint = "move it away: --force removes no directory"
 	}
 	if it.Foreign {
-		w.text, w.hint = tree.ForeignText, "move it away, or replace it: "+regenerate+" --force"
+		w.text, w.hint = tree.ForeignText, forced
 	}
 	return diag.Diagnostic{
 		Severity: w.severity, Code: it.State.String(), Text: w.text, Hint: w.hint,

@@ -84,8 +84,10 @@ func (a Asset) fill(source string) ([]string, error) {
 	filler := template.Filler{Templates: parsed}
 	if slices.Contains(inC, path.Ext(strings.TrimSuffix(a.From, ".tmpl"))) {
 		var out cformat.Writer
-		err := filler.Fill(&out, path.Base(a.From), a.View)
-		return out.Texts(), err
+		if err := filler.Fill(&out, path.Base(a.From), a.View); err != nil {
+			return nil, err
+		}
+		return out.Texts(), nil
 	}
 	var out bytes.Buffer
 	if err := filler.Fill(&out, path.Base(a.From), a.View); err != nil {

@@ -221,6 +221,7 @@ func (w *want) editedError(p *plan) error {
 	if !p.edited {
 		return nil
 	}
+	const away, forced = "move it away", "move it away, or let `dlpackgen generate --force` replace it"
 	hint := "move the edits elsewhere, or let `dlpackgen generate --force` replace them"
 	if w.clean {
 		hint = "delete the file yourself when the edits are not needed"
@@ -230,16 +231,13 @@ func (w *want) editedError(p *plan) error {
 		switch {
 		case it.Dir:
 			out.Findings = append(out.Findings,
-				finding(KindModified, w.at(it.Path), "move it away, --force removes no directory; "+orClean,
+				finding(KindModified, w.at(it.Path), away+", --force removes no directory; "+orClean,
 					InsteadText, it.Instead))
 		case it.Foreign && it.Action == Keep:
-			out.Findings = append(out.Findings, finding(KindModified, w.at(it.Path),
-				"move it away, or let `dlpackgen generate --force` replace it", "%s", ForeignText))
-		case it.Instead != "" && it.Action == Keep:
-			away := "move it away"
-			if it.New != nil {
-				away += ", or let `dlpackgen generate --force` replace it"
-			}
+			out.Findings = append(out.Findings, finding(KindModified, w.at(it.Path), forced, "%s", ForeignText))
+		case it.Instead != "" && it.Action == Keep && it.New != nil:
+			out.Findings = append(out.Findings, finding(KindModified, w.at(it.Path), forced, InsteadText, it.Instead))
+		case it.Instead != "" && it.Action == Keep: // it is no longer planned
 			out.Findings = append(out.Findings, finding(KindModified, w.at(it.Path), away, InsteadText, it.Instead))
 		case it.State == Modified && it.Action == Keep:
 			out.Findings = append(out.Findings,
