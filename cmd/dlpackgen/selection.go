@@ -160,23 +160,32 @@ func (s *selection) readConfig() (string, []byte, error) {
 		}
 	}
 	if s.out == "" {
-		hint := configAbove() + "write one with `dlpackgen init`, or pass the output directory: --out DIR"
+		hint := otherConfig() + "write one with `dlpackgen init`, or pass the output directory: --out DIR"
 		return "", nil, cannot("no-config", hint, "there is no %s here, and no --out", config.File)
 	}
 	return "", nil, nil
 }
 
-// configAbove returns the beginning of a hint if a parent folder has a config.
-func configAbove() string {
+// otherConfig returns the beginning of a hint if this folder has a config with YAML's other
+// extension, or a parent folder has one.
+func otherConfig() string {
+	if other := strings.TrimSuffix(config.File, ".yaml") + ".yml"; isRegular(other) {
+		return "rename " + other + " to " + config.File + ", or pass --config " + other + "; or "
+	}
 	here, err := filepath.Abs(".")
 	up := ".."
 	for ; err == nil && filepath.Dir(here) != here; here, up = filepath.Dir(here), filepath.Join(up, "..") {
 		file := filepath.Join(up, config.File)
-		if info, err := os.Stat(file); err == nil && info.Mode().IsRegular() {
+		if isRegular(file) {
 			return "use the one of a folder above, by --config " + file + "; or "
 		}
 	}
 	return ""
+}
+
+func isRegular(file string) bool {
+	info, err := os.Stat(file)
+	return err == nil && info.Mode().IsRegular()
 }
 
 // ofProcess reports whether a name refers to an open file or a device, such as /dev/stdin. A run
@@ -238,7 +247,14 @@ func similar(file string) string {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	return diag.DidYouMean(filepath.Base(file), names)
+	if hint := diag.DidYouMean(filepath.Base(file), names); hint != "" {
+		return hint
+	}
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return ""
+	}
+	return "dlpackgen looked for it in " + dir
 }
 
 // openInput opens a regular file. Opening a pipe could block forever.

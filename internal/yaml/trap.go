@@ -43,6 +43,11 @@ func (doc *document) inFlow(text string) (at, col int, hint string) {
 	return 0, 0, ""
 }
 
+// isFlow reports whether an error of yaml.v3 is about { } or [ ].
+func isFlow(text string) bool {
+	return strings.Contains(text, "did not find expected ',' or") || strings.Contains(text, "expected node content")
+}
+
 // syntaxHint returns a hint for an error of yaml.v3 without a column.
 func syntaxHint(text string) string {
 	switch {
@@ -82,7 +87,7 @@ func flowTrap(line string) (col int, hint string) {
 	if found := bracket.FindStringIndex(line); found != nil {
 		return found[1], "inside { } and [ ], write a value that contains one of [ ] { } , in quotes"
 	}
-	if at := strings.Index(line, " #"); at >= 0 {
+	if at := strings.Index(line, " #"); at >= 0 && !strings.HasSuffix(strings.TrimRight(line[:at], " "), ",") {
 		return at + 2, "in YAML, a # after a space begins a comment: write the value in quotes"
 	}
 	return 0, ""

@@ -193,7 +193,7 @@ func (doc *document) syntax(err error) {
 		line = max(1, atoi(m[1]))
 		text = text[len(m[0]):]
 	}
-	if doc.longKey() {
+	if doc.longKey() || isFlow(text) && doc.unclosed() {
 		return
 	}
 	if at, col, hint := doc.inFlow(err.Error()); hint != "" {
