@@ -11,6 +11,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // Compiler is one way to build a program in plain C: its name, the Debian package that has it, the
@@ -21,6 +22,14 @@ type Compiler struct{ Name, Debian, Language, Standard string }
 var Compilers = []Compiler{
 	{"gcc", "gcc", "c", "c11"}, {"g++", "g++", "c++", "c++17"},
 	{"clang-16", "clang-16", "c", "c11"}, {"clang++-16", "clang-16", "c++", "c++17"},
+}
+
+// RunCompiler returns that of testtool.RequireRunCompiler.
+func RunCompiler() Compiler {
+	if tier.IsNightly() {
+		return Compilers[0]
+	}
+	return Compilers[2]
 }
 
 // Build builds the program, or skips the test.
@@ -65,6 +74,23 @@ func RequireRuntime(t testing.TB, name string) string {
 	}
 	t.Skipf("needs %s: apt-get install g++", name)
 	return ""
+}
+
+// RequireSanitizers returns the flags for a shared library with AddressSanitizer and
+// UndefinedBehaviorSanitizer that testtool.RequireRunCompiler builds, and the path of the runtime,
+// which the program that loads the library must preload.
+func RequireSanitizers(t testing.TB) (flags []string, preload string) {
+	t.Helper()
+	if tier.IsNightly() {
+		return Sanitized, RequireRuntime(t, "libasan.so")
+	}
+	const runtime = "libclang_rt.asan-x86_64.so"
+	out, err := exec.Command(testtool.Require(t, "clang-16", "clang-16"), "-print-file-name="+runtime).Output()
+	if path := strings.TrimSpace(string(out)); err == nil && filepath.IsAbs(path) {
+		return append([]string{"-shared-libsan"}, Sanitized...), path
+	}
+	t.Skipf("needs %s: apt-get install libclang-rt-16-dev", runtime)
+	return nil, ""
 }
 
 // Leaks returns the reports of LeakSanitizer about code of dlpackgen, without leaks of Python and

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 //go:embed ccache/compiler.sh
@@ -37,6 +38,17 @@ func RequireCompiler(t testing.TB, name, debian string) string {
 	put(t, filepath.Join(dir, "stable"), stableScript)
 	put(t, filepath.Join(dir, name), compilerScript)
 	return filepath.Join(dir, name)
+}
+
+// RequireRunCompiler returns the compiler for sources that a test compiles only to run them: gcc or
+// g++ in make nightly, and Clang in make test, because it takes less time without optimization.
+// docs/testing.md lists the tests that compile the same sources with gcc.
+func RequireRunCompiler(t testing.TB, gcc string) string {
+	t.Helper()
+	if tier.IsNightly() {
+		return RequireCompiler(t, gcc, gcc)
+	}
+	return RequireCompiler(t, map[string]string{"gcc": "clang-16", "g++": "clang++-16"}[gcc], "clang-16")
 }
 
 // put writes a missing program. Another process may do the same at the same time.

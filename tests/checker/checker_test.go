@@ -194,7 +194,7 @@ func TestMistakesAreSeen(t *testing.T) {
 		all = append(all, m.mutation())
 	}
 	written := mutation.Write(t, headers, all)
-	program := plain(t, testkit.Compilers[0], headers, append(written.Flags, sanitized...)...)
+	program := plain(t, testkit.RunCompiler(), headers, append(written.Flags, sanitized...)...)
 	out, err := testkit.Says(program, 0)
 	require.NoError(t, err, out)
 	require.Equal(t, testkit.Sentences(t), out, "without a mistake")

@@ -72,7 +72,7 @@ func compiled(t *testing.T, python, dir, headers string, flags ...string) string
 		"-I" + headers, "-I" + testtool.RequireHeaders(t, python), "-o", filepath.Join(dir, "clients.abi3.so"),
 		"module/clients.c",
 	}, flags...)
-	testkit.Run(t, testtool.Require(t, "gcc", "gcc"), args...)
+	testkit.Run(t, testtool.RequireRunCompiler(t, "gcc"), args...)
 	return dir
 }
 
@@ -86,7 +86,7 @@ func generated(t *testing.T) string {
 func withNanobind(t *testing.T, python, modules string) string {
 	t.Helper()
 	needs(t, python, "nanobind")
-	gxx := testtool.RequireCompiler(t, "g++", "g++")
+	gxx := testtool.RequireRunCompiler(t, "g++")
 	out, err := exec.Command(python, "-c", "import nanobind, os; print(os.path.dirname(nanobind.__file__))").Output()
 	require.NoError(t, err)
 	nanobind := strings.TrimSpace(string(out))

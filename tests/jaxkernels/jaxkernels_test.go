@@ -32,7 +32,7 @@ func prepare(t *testing.T) builder {
 	if testing.Short() {
 		t.Skip("runs JAX for a minute, and -short was given")
 	}
-	b := builder{python: testtool.RequirePython(t), gcc: testtool.RequireCompiler(t, "gcc", "gcc"), dir: t.TempDir()}
+	b := builder{python: testtool.RequirePython(t), gcc: testtool.RequireRunCompiler(t, "gcc"), dir: t.TempDir()}
 	if !testtool.Has(b.python, "jax", "jaxlib", "flatbuffers") {
 		t.Skip("needs jax and flatbuffers: pip install -r tests/requirements-frameworks.txt")
 	}
@@ -128,7 +128,6 @@ func TestOtherJAX(t *testing.T) {
 
 // The library needs no other library than the module alone.
 func TestNothingIsLinked(t *testing.T) {
-	t.Parallel()
 	b := prepare(t)
 	b.build(t)
 	readelf := testtool.Require(t, "readelf", "binutils")

@@ -162,8 +162,8 @@ func TestCppWithEigen(t *testing.T) {
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	source := filepath.Join(dir, "eigen.cpp")
 	require.NoError(t, os.WriteFile(source, []byte(eigenCalls), 0o600))
-	args := append(append(cppIncludes(dir), "-std=c++17", "-o", dir+"/eigen", source), sanitized...)
-	out, err := exec.Command(testtool.Require(t, "g++", "g++"), append(args, "-x", "c", dir+"/kernels/kernels.c",
+	args := append(append(cppIncludes(dir), "-o", dir+"/eigen", source), sanitized...)
+	out, err := exec.Command(testtool.RequireRunCompiler(t, "g++"), append(args, "-x", "c", dir+"/kernels/kernels.c",
 		"testdata/author.c", "-pthread")...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	out, err = exec.Command(dir + "/eigen").CombinedOutput()

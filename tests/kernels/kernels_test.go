@@ -180,7 +180,7 @@ func TestMistakesAreSeen(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	f := flaw(t, dir, in("kernels/kernels.c", mistakes), in("c/dlpackgen/checker.h", commonMistakes))
-	program := calls(t, testkit.Compilers[0], dir, append(f.Flags, sanitized...)...)
+	program := calls(t, testkit.RunCompiler(), dir, append(f.Flags, sanitized...)...)
 	out, err := testkit.Says(program, 0)
 	require.NoError(t, err, out)
 	require.Equal(t, testkit.Sentences(t), out, "without a mistake")

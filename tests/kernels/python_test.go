@@ -35,7 +35,7 @@ func moduleOf(t *testing.T, python, dir, author string, flags ...string) string 
 		testtool.RequireHeaders(t, python),
 		"-o", filepath.Join(home, "tried/_kernels.abi3.so")}, flags...)
 	args = append(args, dir+"/python/_kernels.c", dir+"/kernels/kernels.c", author, "-pthread")
-	out, err := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), args...).CombinedOutput()
+	out, err := exec.Command(testtool.RequireRunCompiler(t, "gcc"), args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return home
 }
@@ -88,10 +88,9 @@ func TestPythonSanitized(t *testing.T) {
 	python := testtool.RequirePython(t)
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
-	home := module(t, python, dir, append(sanitized, "-O0")...)
-	library, err := exec.Command("gcc", "-print-file-name=libasan.so").Output()
-	require.NoError(t, err)
-	env := []string{"LD_PRELOAD=" + strings.TrimSpace(string(library)),
+	flags, preload := testkit.RequireSanitizers(t)
+	home := module(t, python, dir, flags...)
+	env := []string{"LD_PRELOAD=" + preload,
 		"ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1"}
 	out, err := runsWith(python, home, env)
 	require.NoError(t, err, out)

@@ -73,7 +73,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 		args = append(args, path)
 	}
 	args = append(args, flags...)
-	cmd := exec.Command(testtool.RequireCompiler(t, "gcc", "gcc"), append(args, "-o", "_kernels.abi3.so", "-lm")...)
+	cmd := exec.Command(testtool.RequireRunCompiler(t, "gcc"), append(args, "-o", "_kernels.abi3.so", "-lm")...)
 	cmd.Dir = b.dir
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

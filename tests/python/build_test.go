@@ -43,7 +43,7 @@ type builder struct {
 
 func newBuilder(t *testing.T) builder {
 	t.Helper()
-	return builder{python: testtool.RequirePython(t), compiler: testtool.RequireCompiler(t, "gcc", "gcc"),
+	return builder{python: testtool.RequirePython(t), compiler: testtool.RequireRunCompiler(t, "gcc"),
 		headers: generated(t),
 		suffix:  ".abi3.so",
 		flags:   append([]string{"-std=c11", testkit.Level(), stable}, strict...)}

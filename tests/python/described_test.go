@@ -3,8 +3,8 @@ package python
 import (
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -59,19 +59,14 @@ func TestAttackersOfDescribedKernels(t *testing.T) {
 		require.NoError(t, os.Symlink(filepath.Join(modules(t), name), filepath.Join(dir, name)))
 	}
 	b.headers = filepath.Join(dir, "c")
-	b.flags = append(b.flags, "-DDLPACKGEN_WITHOUT_CUDA", "-g", "-fsanitize=address,undefined",
-		"-fno-sanitize-recover=all", "-I", dir,
+	flags, preload := testkit.RequireSanitizers(t)
+	b.flags = append(slices.Concat(b.flags, flags), "-DDLPACKGEN_WITHOUT_CUDA", "-g", "-I", dir,
 		"-I", filepath.Join(dir, "kernels"), "-I", filepath.Join(dir, "python"))
 	b.build(t, dir, "attacked", filepath.Join(dir, "python", "attacked.c"), filepath.Join(dir, "kernels", "kernels.c"),
 		"module/attacked.c")
-	runtime := func(name string) string {
-		out, err := exec.Command(b.compiler, "-print-file-name="+name).Output()
-		require.NoError(t, err)
-		return strings.TrimSpace(string(out))
-	}
 	attacks := []string{"test_numpy_and_torch", "test_a_trusted_table_and_ours"}
 	out, err := script(t, b.python, dir, []string{"DESCRIBED=1",
-		"LD_PRELOAD=" + runtime("libasan.so") + " " + runtime("libstdc++.so.6"),
+		"LD_PRELOAD=" + preload + " " + testkit.RequireRuntime(t, "libstdc++.so.6"),
 		"ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1:alloc_dealloc_mismatch=0", "PYTHONMALLOC=malloc"},
 		append([]string{"attackers.py"}, attacks...)...)
 	require.NoError(t, err, out)

@@ -242,16 +242,12 @@ func TestSanitized(t *testing.T) {
 		t.Skip("builds for the sanitizers, and -short was given")
 	}
 	b := newBuilder(t)
-	out, err := exec.Command(b.compiler, "-print-file-name=libasan.so").Output()
-	library := strings.TrimSpace(string(out))
-	if err != nil || !filepath.IsAbs(library) {
-		t.Skip("needs libasan.so: apt-get install gcc")
-	}
+	flags, preload := testkit.RequireSanitizers(t)
 	dir := t.TempDir()
-	b.flags = append(b.flags, "-g", "-fsanitize=address,undefined", "-fno-sanitize-recover=all")
+	b.flags = slices.Concat(b.flags, []string{"-g"}, flags)
 	b.build(t, dir, "checked", "module/checked.c")
 	b.build(t, dir, "untrusted", "module/untrusted.c")
-	env := []string{"LD_PRELOAD=" + library, "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1",
+	env := []string{"LD_PRELOAD=" + preload, "ASAN_OPTIONS=detect_leaks=0:allocator_may_return_null=1",
 		"PYTHONMALLOC=malloc"}
 	for _, name := range append([]string{"lives.py"}, calls...) {
 		t.Run(name, func(t *testing.T) {

@@ -5,13 +5,13 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
@@ -153,26 +153,21 @@ func TestTheLeakSanitizerFindsWhatIsWrong(t *testing.T) {
 // assertLost runs scripts of tests/python under LeakSanitizer.
 func assertLost(t *testing.T, headers string, lost bool) {
 	t.Helper()
-	p, gcc := testtool.RequireEmbeddable(t), testtool.RequireCompiler(t, "gcc", "gcc")
-	out, err := exec.Command(gcc, "-print-file-name=libasan.so").Output()
-	require.NoError(t, err)
-	library := strings.TrimSpace(string(out))
-	if !filepath.IsAbs(library) {
-		t.Skip("needs libasan.so: apt-get install gcc")
-	}
+	p, compiler := testtool.RequireEmbeddable(t), testtool.RequireRunCompiler(t, "gcc")
+	flags, preload := testkit.RequireSanitizers(t)
 	scripts, dir := filepath.Join(golden.Root(t), "tests", "python"), t.TempDir()
 	for _, module := range []string{"checked", "untrusted"} {
-		out, err := exec.Command(gcc, "-g", "-O0", "-std=c11", "-fPIC", "-shared", "-fvisibility=hidden",
-			"-fsanitize=address,undefined", "-DPy_LIMITED_API=0x030B0000",
+		out, err := exec.Command(compiler, append(flags, "-g", "-O0", "-std=c11", "-fPIC", "-shared",
+			"-fvisibility=hidden", "-DPy_LIMITED_API=0x030B0000",
 			"-I", headers, "-isystem", p.Include, "-o", filepath.Join(dir, module+".abi3.so"),
-			filepath.Join(scripts, "module", module+".c")).CombinedOutput()
+			filepath.Join(scripts, "module", module+".c"))...).CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}
 	suppressions, err := filepath.Abs("lsan.supp")
 	require.NoError(t, err)
 	for _, name := range []string{"exports.py", "fits.py", "descriptions.py", "lives.py", "access_methods.py",
 		"rules.py"} {
-		text, err := script(t, dir, []string{"LD_PRELOAD=" + library, "PYTHONMALLOC=malloc", "SCRATCH=" + t.TempDir(),
+		text, err := script(t, dir, []string{"LD_PRELOAD=" + preload, "PYTHONMALLOC=malloc", "SCRATCH=" + t.TempDir(),
 			"ASAN_OPTIONS=detect_leaks=1:malloc_context_size=3:fast_unwind_on_malloc=0:allocator_may_return_null=1:leak_check_at_exit=1",
 			"LSAN_OPTIONS=print_suppressions=0:suppressions=" + suppressions}, filepath.Join(scripts, name))
 		if lost && err != nil {

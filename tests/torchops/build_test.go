@@ -49,8 +49,8 @@ func torch(t *testing.T) places {
 	}
 	python := testtool.RequirePython(t)
 	torch := testtool.RequirePackage(t, python, "torch", "pip install -r tests/requirements-frameworks.txt")
-	return places{python, torch, testtool.RequireHeaders(t, python), testtool.RequireCompiler(t, "gcc", "gcc"),
-		testtool.RequireCompiler(t, "g++", "g++")}
+	return places{python, torch, testtool.RequireHeaders(t, python), testtool.RequireRunCompiler(t, "gcc"),
+		testtool.RequireRunCompiler(t, "g++")}
 }
 
 // flags are those of every compilation.

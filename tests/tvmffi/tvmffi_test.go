@@ -61,7 +61,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 		flags...)
 	args = append(args, "tvmffi/kernels_tvmffi.c", "python/_kernels.c", "kernels/kernels.c", "-pthread")
 	args = append(args, authors(t)...)
-	b.run(t, testtool.RequireCompiler(t, "gcc", "gcc"), args...)
+	b.run(t, testtool.RequireRunCompiler(t, "gcc"), args...)
 }
 
 func (b builder) run(t *testing.T, name string, args ...string) string {
@@ -160,7 +160,7 @@ func TestCpp(t *testing.T) {
 	host := testtool.RequirePackage(t, b.python, "tvm_ffi", "make setup")
 	caller, err := filepath.Abs("testdata/caller.cpp")
 	require.NoError(t, err)
-	b.run(t, testtool.RequireCompiler(t, "g++", "g++"), "-std=c++17", "-isystem", host+"/include", "-o", "caller",
+	b.run(t, testtool.RequireRunCompiler(t, "g++"), "-std=c++17", "-isystem", host+"/include", "-o", "caller",
 		caller,
 		"-L"+host+"/lib", "-ltvm_ffi", "-Wl,-rpath,"+host+"/lib")
 	written := mutation.Write(t, b.dir, streamMistakes)

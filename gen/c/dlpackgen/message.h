@@ -64,7 +64,7 @@
 #if defined(__GNUC__)
 #define DLPACKGEN_RARE(condition) __builtin_expect(!!(condition), 0)
 #define DLPACKGEN_SLOW __attribute__((noinline, cold, unused))
-#define DLPACKGEN_FAST static inline __attribute__((always_inline))
+#define DLPACKGEN_FAST static inline __attribute__((always_inline, unused))
 /* Not every kernel uses all functions. */
 #define DLPACKGEN_PART __attribute__((unused)) static
 #else
