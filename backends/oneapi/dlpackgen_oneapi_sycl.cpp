@@ -453,6 +453,20 @@ static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor <
 #define DLPACKGEN_CONSTEXPR static inline
 #endif
 
+/* Code for errors is kept out of the path that all calls take. */
+#if defined(__GNUC__)
+#define DLPACKGEN_RARE(condition) __builtin_expect(!!(condition), 0)
+#define DLPACKGEN_SLOW __attribute__((noinline, cold, unused))
+#define DLPACKGEN_FAST static inline __attribute__((always_inline, unused))
+/* Not every kernel uses all functions. */
+#define DLPACKGEN_PART __attribute__((unused)) static
+#else
+#define DLPACKGEN_RARE(condition) (condition)
+#define DLPACKGEN_SLOW
+#define DLPACKGEN_FAST static inline
+#define DLPACKGEN_PART static
+#endif
+
 /** Lanes of fewer bits are packed, unless the flags of the tensor have DLPACKGEN_PADDED_FLAG. */
 #define DLPACKGEN_PACKED_BELOW 8
 #define DLPACKGEN_PADDED_FLAG 4U
@@ -962,6 +976,30 @@ static inline dlpackgen_error_code dlpackgen_check_tensor_(const DLTensor* tenso
     return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_DEVICE, 0,
                            DLPACKGEN_RULES_CAST(int32_t, tensor->device.device_type), -1);
   return dlpackgen_check_memory_(tensor, flags, limits->has_addresses, mismatch);
+}
+
+/* Usual tensors: a subset of the valid ones, which fast checks accept without the rules above if
+ * dtype, device and ndim are valid. They are row-major and not empty, and their sizes and addresses
+ * are far from all limits. A rule that such a tensor may violate needs a condition here. */
+
+/* The product of both must fit in 64 bits, or a huge tensor would look empty. */
+#define DLPACKGEN_USUAL_EXTENT (1U << 24)
+#define DLPACKGEN_USUAL_SIZE (DLPACKGEN_RULES_CAST(uintptr_t, -1) >> 24)
+
+/* Returns whether a dimension is usual, and updates the number of elements. */
+DLPACKGEN_FAST int dlpackgen_dimension_fits_(uint64_t extent, int64_t stride, uint64_t* elements) {
+  if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_EXTENT)) return 0;
+  if (DLPACKGEN_RARE(stride != DLPACKGEN_RULES_CAST(int64_t, *elements)) && extent != 1) return 0;
+  *elements *= extent;
+  return *elements <= DLPACKGEN_USUAL_SIZE;
+}
+
+/* Returns whether all else is usual, and data and byte_offset are multiples of the alignment, a
+ * power of two. Sums of numbers without the highest bits do not overflow; NULL has them here. */
+DLPACKGEN_FAST int dlpackgen_memory_fits_(const DLTensor* tensor, uint64_t alignment) {
+  const uint64_t data = DLPACKGEN_RULES_ADDRESS(tensor->data);
+  const uint64_t unusual = ~DLPACKGEN_RULES_CAST(uint64_t, DLPACKGEN_RULES_CAST(uintptr_t, -1) >> 2) | (alignment - 1);
+  return (((data - alignment) | tensor->byte_offset) & unusual) == 0;
 }
 
 #undef DLPACKGEN_RULES_CAST

@@ -63,33 +63,21 @@ static inline int dlpackgen_others_fit(struct dlpackgen_subject of) {
   return !of.shaped || dlpackgen_has_shape(of.tensor, of.shaped);
 }
 
-/* The product of both must fit in 64 bits, or a huge tensor would look empty. */
-#define DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 24)
-#define DLPACKGEN_USUAL_SIZE (UINTPTR_MAX >> 24)
-
-/* Returns whether the stride of a dimension is row-major, and updates the number of elements. */
-DLPACKGEN_FAST int dlpackgen_dimension_fits(uint64_t extent, int64_t stride, uint64_t* elements) {
-  if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_EXTENT)) return 0;
-  if (DLPACKGEN_RARE(stride != (int64_t)*elements) && extent != 1) return 0;
-  *elements *= extent;
-  return *elements <= DLPACKGEN_USUAL_SIZE;
-}
-
-/* The same for a tensor with more dimensions than its parameter lists. */
+/* dlpackgen_shape_fits() for a tensor with more dimensions than its parameter lists. */
 DLPACKGEN_SLOW static int dlpackgen_more_fit(struct dlpackgen_bindings to, int i, const struct dlpackgen_parameter* p,
                                              const DLTensor* tensor) {
   uint64_t elements = 1;
   if (tensor->ndim < p->ndim || !p->leading_dims) return 0;
   const int32_t more = tensor->ndim - p->ndim;
   for (int32_t d = tensor->ndim; d-- > 0;) {
-    if (!dlpackgen_dimension_fits((uint64_t)tensor->shape[d], tensor->strides[d], &elements)) return 0;
+    if (!dlpackgen_dimension_fits_((uint64_t)tensor->shape[d], tensor->strides[d], &elements)) return 0;
     if (d >= more && !dlpackgen_extent_fits(to, i, p->shape[d - more], tensor->shape[d])) return 0;
   }
   return 1;
 }
 
-/* Returns whether shape and strides are those of a non-empty row-major tensor that meets the
- * requirements, with addresses and sizes far from any limit. */
+/* Returns whether shape and strides are those of a usual tensor (dlpackgen_dimension_fits_())
+ * that meets the requirements. */
 DLPACKGEN_FAST int dlpackgen_shape_fits(struct dlpackgen_bindings to, int i, const struct dlpackgen_parameter* p,
                                         const DLTensor* tensor) {
   const int64_t *const shape = tensor->shape, *const strides = tensor->strides;
@@ -97,7 +85,7 @@ DLPACKGEN_FAST int dlpackgen_shape_fits(struct dlpackgen_bindings to, int i, con
   if (DLPACKGEN_RARE(p->ndim > DLPACKGEN_MAX_EXTENTS)) return 0;
   if (DLPACKGEN_RARE(tensor->ndim != p->ndim)) return dlpackgen_more_fit(to, i, p, tensor);
   for (int64_t d = (int64_t)p->ndim - 1; d >= 0; d--) {
-    if (DLPACKGEN_RARE(!dlpackgen_dimension_fits((uint64_t)shape[d], strides[d], &elements))) return 0;
+    if (DLPACKGEN_RARE(!dlpackgen_dimension_fits_((uint64_t)shape[d], strides[d], &elements))) return 0;
     if (DLPACKGEN_RARE(!dlpackgen_extent_fits(to, i, p->shape[d], shape[d]))) return 0;
   }
   return 1;
@@ -115,10 +103,8 @@ DLPACKGEN_FAST int dlpackgen_tensor_fits(const struct dlpackgen_parameter* p, in
   if (DLPACKGEN_RARE(p->dtypes[0] == 0 || !dlpackgen_accepts_dtype(p, dtype))) return 0;
   if (DLPACKGEN_RARE(tensor->device.device_type != kDLCPU || !dlpackgen_accepts_device(p, kDLCPU))) return 0;
   if (DLPACKGEN_RARE(!dlpackgen_shape_fits(to, i, p, tensor))) return 0;
-  if (DLPACKGEN_RARE((uintptr_t)tensor->data - 1 >= UINTPTR_MAX / 2)) return 0;
-  if (DLPACKGEN_RARE(tensor->byte_offset > DLPACKGEN_USUAL_SIZE)) return 0;
   if (DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0) && p->writable) return 0;
-  return !dlpackgen_is_misaligned(tensor);
+  return dlpackgen_is_placed(tensor);
 }
 
 /** Resets the symbols that an argument has set. */

@@ -70,6 +70,16 @@ DLPACKGEN_FAST int dlpackgen_is_misaligned(const DLTensor* tensor) {
          dlpackgen_is_between(tensor);
 }
 
+/* dlpackgen_is_placed() for memory without the alignment that is sufficient for every dtype. */
+DLPACKGEN_SLOW static int dlpackgen_is_placed_apart(const DLTensor* tensor) {
+  return dlpackgen_memory_fits_(tensor, 1) && !dlpackgen_is_between(tensor);
+}
+
+/* Returns whether the memory is usual (dlpackgen_memory_fits_()) and aligned. */
+DLPACKGEN_FAST int dlpackgen_is_placed(const DLTensor* tensor) {
+  return !DLPACKGEN_RARE(!dlpackgen_memory_fits_(tensor, 16)) || dlpackgen_is_placed_apart(tensor);
+}
+
 /* Not inlined, because most tensors are contiguous and need no search. */
 DLPACKGEN_SLOW static int dlpackgen_has_overlap(const DLTensor* tensor) { return dlpackgen_may_overlap(tensor); }
 

@@ -75,12 +75,20 @@ static inline int dlpackgen_check_shape(const struct dlpackgen_function* functio
   return DLPACKGEN_STATUS_OK;
 }
 
+/* Returns whether the rules of validation accept a dtype, on which the fast check relies. */
+static inline int dlpackgen_is_dtype(uint32_t number) {
+  const DLDataType dtype = {(uint8_t)(number & 0xff), (uint8_t)(number >> 8 & 0xff), (uint16_t)(number >> 16)};
+  dlpackgen_mismatch_ mismatch = {-1, 0, 0};
+  return dlpackgen_check_dtype_(dtype, dlpackgen_type_code_name(dtype.code) != DLPACKGEN_CODES_NULL, &mismatch) ==
+         DLPACKGEN_OK;
+}
+
 /* Checks the dtypes and the device types. */
 static inline int dlpackgen_check_types(const struct dlpackgen_function* function, int i,
                                         struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
   for (int n = 0; n < DLPACKGEN_MAX_DTYPES && p->dtypes[n]; n++)
-    if (p->dtypes[n] >> 16 == 0 || (p->dtypes[n] >> 8 & 0xff) == 0)
+    if (!dlpackgen_is_dtype(p->dtypes[n]))
       return dlpackgen_bad_element(function, i, "dtypes", n, p->dtypes[n],
                                    ", which is not a dtype such as DLPACKGEN_DTYPE_FLOAT32", message);
   for (int n = 0; n < DLPACKGEN_MAX_DEVICES && p->devices[n]; n++)

@@ -153,6 +153,12 @@ DLPACKGEN_SLOW static int dlpackgen_other_group(const struct dlpackgen_site* at,
   return DLPACKGEN_STATUS_VALUE_ERROR;
 }
 
+/* Returns the extents from a dimension on. The shape of a scalar may be NULL, to which C does not
+ * even permit adding 0. */
+DLPACKGEN_FAST const int64_t* dlpackgen_extents_from(const DLTensor* tensor, int first) {
+  return first ? tensor->shape + first : tensor->shape;
+}
+
 /* Sets the dimensions of a "...", or returns whether they are equal. */
 DLPACKGEN_PART inline int dlpackgen_fits_group(const DLTensor* tensor, int which, int first, int32_t rank,
                                                struct dlpackgen_group* group) {
@@ -162,7 +168,7 @@ DLPACKGEN_PART inline int dlpackgen_fits_group(const DLTensor* tensor, int which
       if (group->extents[d] != tensor->shape[first + d]) return 0;
     return 1;
   }
-  group->extents = tensor->shape + first;
+  group->extents = dlpackgen_extents_from(tensor, first);
   group->count = tensor->ndim - rank;
   group->bound = which + 1;
   return 1;
@@ -173,8 +179,8 @@ DLPACKGEN_PART int dlpackgen_bind_group(const struct dlpackgen_site* sites, int 
                                         int first, int32_t rank, const char* name, struct dlpackgen_group* group,
                                         struct dlpackgen_message* message) {
   if (!DLPACKGEN_RARE(!dlpackgen_fits_group(tensor, which, first, rank, group))) return DLPACKGEN_STATUS_OK;
-  return dlpackgen_other_group(&sites[which], name, group, &sites[group->bound - 1], tensor->shape + first,
-                               tensor->ndim - rank, message);
+  return dlpackgen_other_group(&sites[which], name, group, &sites[group->bound - 1],
+                               dlpackgen_extents_from(tensor, first), tensor->ndim - rank, message);
 }
 
 /* Checks that a tensor is column-major without gaps. */
@@ -200,17 +206,6 @@ DLPACKGEN_PART int dlpackgen_check_aligned(const struct dlpackgen_site* at, cons
 }
 
 /* The fast check, which most calls pass. After 0, the checks above must run. */
-
-/* The bits that must be 0 in addresses and byte offsets: the high bits, which prevents overflow of
- * sums, and the low bits, because no type needs an alignment above 16 bytes. */
-#define DLPACKGEN_MOST_ALIGNED 16
-#define DLPACKGEN_UNUSUAL_BITS (~(uint64_t)(UINTPTR_MAX >> 2) | (DLPACKGEN_MOST_ALIGNED - 1))
-
-/* Handles an address with other bits, or near NULL. */
-DLPACKGEN_SLOW static int dlpackgen_is_placed(const DLTensor* tensor, uint64_t address) {
-  return tensor->data && (address & DLPACKGEN_UNUSUAL_BITS) < DLPACKGEN_MOST_ALIGNED &&
-         !dlpackgen_is_misaligned(tensor);
-}
 
 /* Host memory. */
 DLPACKGEN_FAST DLDevice dlpackgen_host(void) {
@@ -240,20 +235,18 @@ DLPACKGEN_FAST int dlpackgen_has_dimensions(const DLTensor* tensor, DLDevice pla
   return !DLPACKGEN_RARE(!tensor->shape || !tensor->strides) || tensor->ndim == 0;
 }
 
-/* Returns whether such a tensor is valid, C-contiguous and not empty, and has elements of whole
- * bytes. */
+/* Returns whether such a tensor, whose elements have whole bytes, is usual
+ * (dlpackgen_memory_fits_()), aligned, and writable if required. */
 DLPACKGEN_FAST int dlpackgen_is_block(const DLTensor* tensor, uint64_t flags, int writable, int32_t rank, int more,
                                       uint64_t* bytes) {
   uint64_t elements = 1;
   for (int32_t d = more ? tensor->ndim : rank; d-- > 0;) {
-    if (DLPACKGEN_RARE(!dlpackgen_dimension_fits((uint64_t)tensor->shape[d], tensor->strides[d], &elements))) return 0;
+    if (DLPACKGEN_RARE(!dlpackgen_dimension_fits_((uint64_t)tensor->shape[d], tensor->strides[d], &elements))) return 0;
   }
   if (writable && DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)) return 0;
   /* From the number that is compared with the kernel's dtypes, so that compilers know the bits. */
   *bytes = elements * (uint64_t)((dlpackgen_dtype_of(tensor) >> 8 & 0xFF) >> 3);
-  const uint64_t data = (uint64_t)(uintptr_t)tensor->data;
-  const uint64_t address = (data - DLPACKGEN_MOST_ALIGNED) | tensor->byte_offset; /* NULL becomes a high address */
-  return !DLPACKGEN_RARE(address & DLPACKGEN_UNUSUAL_BITS) || dlpackgen_is_placed(tensor, data | tensor->byte_offset);
+  return dlpackgen_is_placed(tensor);
 }
 
 /* Returns whether a tensor has the dimensions and is such a block. */

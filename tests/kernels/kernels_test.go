@@ -98,9 +98,18 @@ type mistake struct{ old, replacement string }
 // mistakes are in kernels.c. commonMistakes are in the code that the checks of tables share with
 // kernels.c.
 var commonMistakes = map[string]mistake{
-	"usual strides are not looked at": {"if (DLPACKGEN_RARE(stride != (int64_t)*elements) && extent != 1) return 0;",
-		""},
+	"usual strides are not looked at": {
+		"if (DLPACKGEN_RARE(stride != DLPACKGEN_RULES_CAST(int64_t, *elements)) && extent != 1) return 0;", ""},
 	"usual extents are not bounded": {"if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_EXTENT)) return 0;", ""},
+	"usual memory is always there":  {"((data - alignment) | tensor->byte_offset)", "(data | tensor->byte_offset)"},
+	"usual memory has any address": {"~DLPACKGEN_RULES_CAST(uint64_t, DLPACKGEN_RULES_CAST(uintptr_t, -1) >> 2) | (alignment - 1)",
+		"alignment - 1"},
+}
+
+// placeMistakes are in the code for alignment that both share.
+var placeMistakes = map[string]mistake{
+	"usual tensors are aligned":  {"&& !dlpackgen_is_between(tensor);", ";"},
+	"usual tensors are anywhere": {"return dlpackgen_memory_fits_(tensor, 1) && ", "return "},
 }
 
 var mistakes = map[string]mistake{
@@ -137,8 +146,8 @@ var mistakes = map[string]mistake{
 	"results have any rank":  {"if (!status) status = dlpackgen_check_rank(at, tensor, made->ndim, 0, message);", ""},
 	"results have any shape": {"status = dlpackgen_check_extent(at, tensor, d, made->shape[d], message);", ""},
 	"results are not zeroed": {"memset((char*)tensor->data + tensor->byte_offset, 0, (size_t)bytes);", ""},
-	"usual dimensions all fit": {"if (DLPACKGEN_RARE(!dlpackgen_dimension_fits(",
-		"if (0 && DLPACKGEN_RARE(!dlpackgen_dimension_fits("},
+	"usual dimensions all fit": {"if (DLPACKGEN_RARE(!dlpackgen_dimension_fits_(",
+		"if (0 && DLPACKGEN_RARE(!dlpackgen_dimension_fits_("},
 	"usual devices are not looked at": {
 		"if (DLPACKGEN_RARE(!tensor) || tensor->device.device_type != place.device_type) return 0;",
 		"if (DLPACKGEN_RARE(!tensor)) return 0;"},
@@ -147,15 +156,9 @@ var mistakes = map[string]mistake{
 	"usual ranks are not compared":    {"if (DLPACKGEN_RARE(tensor->ndim != rank) && !(more && tensor->ndim > rank && tensor->ndim <= DLPACKGEN_MAX_NDIM)) return 0;", ""},
 	"usual strides are always there": {
 		"return !DLPACKGEN_RARE(!tensor->shape || !tensor->strides) || tensor->ndim == 0;", "return 1;"},
-	"usual memory is always there": {"return tensor->data && (address", "return (address"},
-	"usual memory has any address": {"(data - DLPACKGEN_MOST_ALIGNED) | tensor->byte_offset",
-		"data | tensor->byte_offset"},
 	"usual tensors may be written": {"if (writable && DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0)) return 0;", ""},
-	"usual tensors are aligned": {"DLPACKGEN_MOST_ALIGNED && !dlpackgen_is_misaligned(tensor);",
-		"DLPACKGEN_MOST_ALIGNED;"},
-	"usual tensors are anywhere": {"(address & DLPACKGEN_UNUSUAL_BITS) < DLPACKGEN_MOST_ALIGNED &&", ""},
 	"usual places are not looked at": {
-		"return !DLPACKGEN_RARE(address & DLPACKGEN_UNUSUAL_BITS) || dlpackgen_is_placed(tensor, data | tensor->byte_offset);", "return 1;"},
+		"return dlpackgen_is_placed(tensor);", "return 1;"},
 	"usual blocks do not meet":        {"return x < y + b_bytes && y < x + a_bytes;", "return 0;"},
 	"usual groups are not compared":   {"if (group->extents[d] != tensor->shape[first + d]) return 0;", ""},
 	"usual groups have any number":    {"if (group->count != tensor->ndim - rank) return 0;", ""},
@@ -179,7 +182,8 @@ func TestMistakesAreSeen(t *testing.T) {
 	}
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
-	f := flaw(t, dir, in("kernels/kernels.c", mistakes), in("c/dlpackgen/checker.h", commonMistakes))
+	f := flaw(t, dir, in("kernels/kernels.c", mistakes), in("c/dlpackgen/rules.h", commonMistakes),
+		in("c/dlpackgen/checker.h", placeMistakes))
 	program := calls(t, testkit.RunCompiler(), dir, append(f.Flags, sanitized...)...)
 	out, err := testkit.Says(program, 0)
 	require.NoError(t, err, out)
@@ -194,7 +198,8 @@ func TestEveryMistakeHasItsText(t *testing.T) {
 	dir := t.TempDir()
 	testkit.Generate(t, "testdata/kernels.yaml", dir)
 	for _, all := range []map[string]mutation.Mutant{in("kernels/kernels.c", mistakes),
-		in("c/dlpackgen/checker.h", commonMistakes), in("python/_kernels.c", pythonMistakes),
+		in("c/dlpackgen/rules.h", commonMistakes), in("c/dlpackgen/checker.h", placeMistakes),
+		in("python/_kernels.c", pythonMistakes),
 		in("python/dlpackgen_python.c", basicPythonMistakes), in(goC, goMistakesInC), goMistakes,
 		in(cppHeader, cppMistakes)} {
 		for name, m := range all {

@@ -64,6 +64,7 @@ func sourcesOf(tree []File) map[string][]File {
 
 // made are files that tests create, by the source with their text.
 var made = map[string]string{"dlpackgen_acme.c": "vendor.c", "names.h": "dlpackgen_python.h", "elements.h": "rules.h",
+	"kernels.c":             "kernel_checks.h",
 	"reader_torch_dtypes.h": "dlpackgen_python.c", "streams_current.h": "contexts_current.h",
 	"device_driver.h": "dlpackgen_cuda.c"}
 

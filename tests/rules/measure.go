@@ -15,6 +15,10 @@ package rules
 //     ((void (*)(const void *, int64_t *))f)(tensor, numbers);
 // }
 //
+// static int64_t ask(void *f, const void *tensor) {
+//     return ((int64_t (*)(const void *))f)(tensor);
+// }
+//
 // static int start(void *f, const char *home) { return ((int (*)(const char *))f)(home); }
 import "C"
 
@@ -69,6 +73,28 @@ func find(handle unsafe.Pointer, symbol string) unsafe.Pointer {
 	defer C.free(unsafe.Pointer(name))
 	return C.dlsym(handle, name)
 }
+
+// FastChecks are the fast checks of C.
+type FastChecks struct{ accepting unsafe.Pointer }
+
+// OpenFast loads a library with them.
+func OpenFast(library string) (FastChecks, error) {
+	handle, err := load(library)
+	if err != nil {
+		return FastChecks{}, err
+	}
+	return FastChecks{find(handle, "accepting")}, nil
+}
+
+// Accepting returns a bit for each check that accepts a tensor.
+func (c FastChecks) Accepting(m *dlpack.DLManagedTensorVersioned) int64 {
+	return int64(C.ask(c.accepting, unsafe.Pointer(m)))
+}
+
+// plain is Go's fast check.
+//
+//go:linkname plain github.com/dlpackgen/dlpackgen/gen/go/dlpack.plain
+func plain(*dlpack.DLTensor) bool
 
 // starting serializes the start of Python, which all libraries share.
 var starting sync.Mutex

@@ -2,6 +2,7 @@ package safety
 
 import (
 	"cmp"
+	"fmt"
 	"maps"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
@@ -54,6 +56,10 @@ func TestHostileTensors(t *testing.T) {
 type hole struct{ fuzzer, file, old, changed string }
 
 var holes = map[string]hole{
+	"fast checks accept NULL": {"validate", "dlpackgen/rules.h", "((data - alignment) | tensor->byte_offset)",
+		"(data | tensor->byte_offset)"},
+	"fast checks accept any size": {"validate", "dlpackgen/rules.h", "return *elements <= DLPACKGEN_USUAL_SIZE;",
+		"return 1;"},
 	"the number of dimensions has no upper limit in C": {"validate", "dlpackgen/rules.h",
 		"tensor->ndim < 0 || tensor->ndim > most", "tensor->ndim < 0"},
 	"negative extents are accepted in C": {"validate", "dlpackgen/rules.h",
@@ -81,8 +87,8 @@ var holes = map[string]hole{
 	"byte_offset is added to a null pointer in C++": {"views", "dlpackgen/tensor_view.hpp",
 		"return reinterpret_cast<void*>(",
 		"return static_cast<char*>(tensor_.data) + tensor_.byte_offset;\n    return reinterpret_cast<void*>("},
-	"usual extents may wrap": {"exchange", "dlpackgen/arguments.h",
-		"DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 24)", "DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 31)"},
+	"usual extents may wrap": {"exchange", "dlpackgen/rules.h",
+		"DLPACKGEN_USUAL_EXTENT (1U << 24)", "DLPACKGEN_USUAL_EXTENT (1U << 31)"},
 	"large empty tensors are rejected": {"exchange", "dlpackgen_python/managed.h",
 		" && error != DLPACKGEN_ERROR_TOO_LARGE) return", ") return"},
 	"imports do not limit the number of dimensions": {"exchange", "dlpackgen_python/import.h",
@@ -135,10 +141,44 @@ func (f fuzzer) build(t *testing.T, headers string, flags ...string) (program st
 	args := append([]string{"-g", testkit.Level(), "-Wall", "-Wextra", "-std=" + f.standard,
 		"-fsanitize=fuzzer,address,undefined",
 		"-fno-sanitize-recover=all", "-I", headers, "-o", program, filepath.Join("fuzz", f.file)},
-		append(f.python(t), flags...)...)
+		slices.Concat(numbers(t), f.python(t), flags)...)
+	if f.file == "validate.c" {
+		args = append(args, "-I", describedKernel(t))
+	}
 	out, err := exec.Command(compiler, args...).CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return program
+}
+
+// numbers defines the type codes and device types of the newest release for hostile.h.
+func numbers(t *testing.T) (flags []string) {
+	t.Helper()
+	r, err := spec.Embedded().Release(spec.Embedded().Latest())
+	require.NoError(t, err)
+	known := map[int64]int{}
+	for _, v := range spec.Find[*spec.Enum](r, "DLDataTypeCode").Values {
+		known[v.Value] = 1
+	}
+	var codes, devices []string
+	for _, c := range r.Codes { // of all releases, but only those with properties
+		codes = append(codes, fmt.Sprintf("{%d,%d,%d,%d}", c.Value, known[c.Value], c.Bits, c.Parts()))
+		delete(known, c.Value)
+	}
+	for code := range known {
+		codes = append(codes, fmt.Sprintf("{%d,1,0,1}", code))
+	}
+	for _, v := range spec.Find[*spec.Enum](r, "DLDeviceType").Values {
+		devices = append(devices, fmt.Sprint(v.Value))
+	}
+	return []string{"-DHOSTILE_CODES=" + strings.Join(codes, ","), "-DHOSTILE_DEVICES=" + strings.Join(devices, ",")}
+}
+
+// describedKernel generates the kernel whose fast check is compared with the rules.
+func describedKernel(t *testing.T) (dir string) {
+	t.Helper()
+	dir = t.TempDir()
+	testkit.Generate(t, filepath.Join("..", "rules", "testdata", "kernels.yaml"), dir)
+	return filepath.Join(dir, "kernels")
 }
 
 // python returns the flags to embed Python, if a harness does.

@@ -81,6 +81,16 @@ DLPACKGEN_FAST int dlpackgen_is_misaligned(const DLTensor* tensor) {
          dlpackgen_is_between(tensor);
 }
 
+/* dlpackgen_is_placed() for memory without the alignment that is sufficient for every dtype. */
+DLPACKGEN_SLOW static int dlpackgen_is_placed_apart(const DLTensor* tensor) {
+  return dlpackgen_memory_fits_(tensor, 1) && !dlpackgen_is_between(tensor);
+}
+
+/* Returns whether the memory is usual (dlpackgen_memory_fits_()) and aligned. */
+DLPACKGEN_FAST int dlpackgen_is_placed(const DLTensor* tensor) {
+  return !DLPACKGEN_RARE(!dlpackgen_memory_fits_(tensor, 16)) || dlpackgen_is_placed_apart(tensor);
+}
+
 /* Not inlined, because most tensors are contiguous and need no search. */
 DLPACKGEN_SLOW static int dlpackgen_has_overlap(const DLTensor* tensor) { return dlpackgen_may_overlap(tensor); }
 
@@ -528,33 +538,21 @@ static inline int dlpackgen_others_fit(struct dlpackgen_subject of) {
   return !of.shaped || dlpackgen_has_shape(of.tensor, of.shaped);
 }
 
-/* The product of both must fit in 64 bits, or a huge tensor would look empty. */
-#define DLPACKGEN_USUAL_EXTENT (UINT64_C(1) << 24)
-#define DLPACKGEN_USUAL_SIZE (UINTPTR_MAX >> 24)
-
-/* Returns whether the stride of a dimension is row-major, and updates the number of elements. */
-DLPACKGEN_FAST int dlpackgen_dimension_fits(uint64_t extent, int64_t stride, uint64_t* elements) {
-  if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_EXTENT)) return 0;
-  if (DLPACKGEN_RARE(stride != (int64_t)*elements) && extent != 1) return 0;
-  *elements *= extent;
-  return *elements <= DLPACKGEN_USUAL_SIZE;
-}
-
-/* The same for a tensor with more dimensions than its parameter lists. */
+/* dlpackgen_shape_fits() for a tensor with more dimensions than its parameter lists. */
 DLPACKGEN_SLOW static int dlpackgen_more_fit(struct dlpackgen_bindings to, int i, const struct dlpackgen_parameter* p,
                                              const DLTensor* tensor) {
   uint64_t elements = 1;
   if (tensor->ndim < p->ndim || !p->leading_dims) return 0;
   const int32_t more = tensor->ndim - p->ndim;
   for (int32_t d = tensor->ndim; d-- > 0;) {
-    if (!dlpackgen_dimension_fits((uint64_t)tensor->shape[d], tensor->strides[d], &elements)) return 0;
+    if (!dlpackgen_dimension_fits_((uint64_t)tensor->shape[d], tensor->strides[d], &elements)) return 0;
     if (d >= more && !dlpackgen_extent_fits(to, i, p->shape[d - more], tensor->shape[d])) return 0;
   }
   return 1;
 }
 
-/* Returns whether shape and strides are those of a non-empty row-major tensor that meets the
- * requirements, with addresses and sizes far from any limit. */
+/* Returns whether shape and strides are those of a usual tensor (dlpackgen_dimension_fits_())
+ * that meets the requirements. */
 DLPACKGEN_FAST int dlpackgen_shape_fits(struct dlpackgen_bindings to, int i, const struct dlpackgen_parameter* p,
                                         const DLTensor* tensor) {
   const int64_t *const shape = tensor->shape, *const strides = tensor->strides;
@@ -562,7 +560,7 @@ DLPACKGEN_FAST int dlpackgen_shape_fits(struct dlpackgen_bindings to, int i, con
   if (DLPACKGEN_RARE(p->ndim > DLPACKGEN_MAX_EXTENTS)) return 0;
   if (DLPACKGEN_RARE(tensor->ndim != p->ndim)) return dlpackgen_more_fit(to, i, p, tensor);
   for (int64_t d = (int64_t)p->ndim - 1; d >= 0; d--) {
-    if (DLPACKGEN_RARE(!dlpackgen_dimension_fits((uint64_t)shape[d], strides[d], &elements))) return 0;
+    if (DLPACKGEN_RARE(!dlpackgen_dimension_fits_((uint64_t)shape[d], strides[d], &elements))) return 0;
     if (DLPACKGEN_RARE(!dlpackgen_extent_fits(to, i, p->shape[d], shape[d]))) return 0;
   }
   return 1;
@@ -580,10 +578,8 @@ DLPACKGEN_FAST int dlpackgen_tensor_fits(const struct dlpackgen_parameter* p, in
   if (DLPACKGEN_RARE(p->dtypes[0] == 0 || !dlpackgen_accepts_dtype(p, dtype))) return 0;
   if (DLPACKGEN_RARE(tensor->device.device_type != kDLCPU || !dlpackgen_accepts_device(p, kDLCPU))) return 0;
   if (DLPACKGEN_RARE(!dlpackgen_shape_fits(to, i, p, tensor))) return 0;
-  if (DLPACKGEN_RARE((uintptr_t)tensor->data - 1 >= UINTPTR_MAX / 2)) return 0;
-  if (DLPACKGEN_RARE(tensor->byte_offset > DLPACKGEN_USUAL_SIZE)) return 0;
   if (DLPACKGEN_RARE((flags & DLPACK_FLAG_BITMASK_READ_ONLY) != 0) && p->writable) return 0;
-  return !dlpackgen_is_misaligned(tensor);
+  return dlpackgen_is_placed(tensor);
 }
 
 /** Resets the symbols that an argument has set. */
@@ -831,12 +827,20 @@ static inline int dlpackgen_check_shape(const struct dlpackgen_function* functio
   return DLPACKGEN_STATUS_OK;
 }
 
+/* Returns whether the rules of validation accept a dtype, on which the fast check relies. */
+static inline int dlpackgen_is_dtype(uint32_t number) {
+  const DLDataType dtype = {(uint8_t)(number & 0xff), (uint8_t)(number >> 8 & 0xff), (uint16_t)(number >> 16)};
+  dlpackgen_mismatch_ mismatch = {-1, 0, 0};
+  return dlpackgen_check_dtype_(dtype, dlpackgen_type_code_name(dtype.code) != DLPACKGEN_CODES_NULL, &mismatch) ==
+         DLPACKGEN_OK;
+}
+
 /* Checks the dtypes and the device types. */
 static inline int dlpackgen_check_types(const struct dlpackgen_function* function, int i,
                                         struct dlpackgen_message* message) {
   const struct dlpackgen_parameter* const p = &function->parameters[i];
   for (int n = 0; n < DLPACKGEN_MAX_DTYPES && p->dtypes[n]; n++)
-    if (p->dtypes[n] >> 16 == 0 || (p->dtypes[n] >> 8 & 0xff) == 0)
+    if (!dlpackgen_is_dtype(p->dtypes[n]))
       return dlpackgen_bad_element(function, i, "dtypes", n, p->dtypes[n],
                                    ", which is not a dtype such as DLPACKGEN_DTYPE_FLOAT32", message);
   for (int n = 0; n < DLPACKGEN_MAX_DEVICES && p->devices[n]; n++)

@@ -60,20 +60,6 @@
 /** Instead of a number of more than 1023 bits. */
 #define DLPACKGEN_TEXT_LARGE "an integer of that size"
 
-/* Code for errors is kept out of the path that all calls take. */
-#if defined(__GNUC__)
-#define DLPACKGEN_RARE(condition) __builtin_expect(!!(condition), 0)
-#define DLPACKGEN_SLOW __attribute__((noinline, cold, unused))
-#define DLPACKGEN_FAST static inline __attribute__((always_inline, unused))
-/* Not every kernel uses all functions. */
-#define DLPACKGEN_PART __attribute__((unused)) static
-#else
-#define DLPACKGEN_RARE(condition) (condition)
-#define DLPACKGEN_SLOW
-#define DLPACKGEN_FAST static inline
-#define DLPACKGEN_PART static
-#endif
-
 /* The value of a macro as text. */
 #define DLPACKGEN_QUOTE_(text) #text
 #define DLPACKGEN_QUOTE(macro) DLPACKGEN_QUOTE_(macro)

@@ -6,7 +6,7 @@ var runtime = []string{
 	"debug_off.go", "debug_on.go", "doc.go", "errors.go", "exchange.c", "exchange.go",
 	"exchange.h", "exchange_error.go", "export.c", "export.go", "export.h", "export_packed.go",
 	"fill.go", "floats.go", "format.go", "hooks.go", "import.go", "leaks.go", "names.go",
-	"object.c", "object.h", "packed.go", "plain.go", "pooled.go", "readonly.go", "runs.go", "shared.c",
+	"object.c", "object.h", "packed.go", "pooled.go", "readonly.go", "runs.go", "shared.c",
 	"shared.h", "slots.go", "store.go", "store_check.go", "strided.go", "table.c", "table.go", "table.h",
 	"tensor.go", "unpooled.go", "unsupported.go", "validate.go", "view.go",
 }

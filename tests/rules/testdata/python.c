@@ -95,10 +95,13 @@ static void put_numbers(const DLTensor* t, uint64_t flags, measured* found) {
   for (int32_t i = 0; i < t->ndim; i++) found->strides = hashed(found->strides, t->strides[i]);
 }
 
-/* A tensor like m in CPU memory, with sufficient alignment. */
+/* A tensor like m in CPU memory, with sufficient alignment. A handle is any number, but at some
+ * numbers as addresses the tensor would be invalid. */
 static DLManagedTensorVersioned at_ease(const DLManagedTensorVersioned* m) {
   DLManagedTensorVersioned copy = *m;
+  const int is_handle = copy.dl_tensor.data && dlpackgen_device_is_opaque((int32_t)copy.dl_tensor.device.device_type);
   copy.dl_tensor.device = (DLDevice){kDLCPU, 0};
+  if (is_handle) copy.dl_tensor.data = (void*)(UINTPTR_MAX >> 16);
   copy.dl_tensor.data = (void*)((uintptr_t)copy.dl_tensor.data & ~(uintptr_t)15);
   copy.dl_tensor.byte_offset &= ~UINT64_C(15);
   return copy;

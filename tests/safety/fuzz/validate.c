@@ -2,6 +2,8 @@
  * functions. */
 #include "hostile.h"
 
+#include "../../rules/testdata/fast.c"
+
 /* Contiguous strides assign exactly one element to each position. */
 static void hold_density(const DLTensor* t, const struct hostile_facts* f) {
   const int dense = dlpackgen_is_contiguous_any_order(t), row_major = dlpackgen_is_contiguous(t);
@@ -27,6 +29,12 @@ static void hold_versioned(const struct hostile* h, int fault) {
   else if (minor >= 2) CLAIM((int)error == fault);
 }
 
+/* Fast checks accept only valid tensors. */
+static void hold_fast(const struct hostile* h) {
+  const DLTensor* t = &h->managed.dl_tensor;
+  if (accepting(&h->managed)) CLAIM(hostile_fault(t, h->managed.flags, 0) == DLPACKGEN_OK);
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   struct hostile h;
   hostile_make(&h, bytes, size);
@@ -34,6 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t* bytes, size_t size) {
   const dlpackgen_error_code error = dlpackgen_validate(t, h.managed.flags, h.options);
   CLAIM((int)error == hostile_fault(t, h.managed.flags, h.options));
   hold_versioned(&h, (int)error);
+  hold_fast(&h);
   if (error == DLPACKGEN_OK) {
     const struct hostile_facts f = hostile_learn(t, h.managed.flags);
     hold_sizes(t, h.managed.flags, &f);

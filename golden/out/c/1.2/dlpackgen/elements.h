@@ -17,6 +17,20 @@
 #define DLPACKGEN_CONSTEXPR static inline
 #endif
 
+/* Code for errors is kept out of the path that all calls take. */
+#if defined(__GNUC__)
+#define DLPACKGEN_RARE(condition) __builtin_expect(!!(condition), 0)
+#define DLPACKGEN_SLOW __attribute__((noinline, cold, unused))
+#define DLPACKGEN_FAST static inline __attribute__((always_inline, unused))
+/* Not every kernel uses all functions. */
+#define DLPACKGEN_PART __attribute__((unused)) static
+#else
+#define DLPACKGEN_RARE(condition) (condition)
+#define DLPACKGEN_SLOW
+#define DLPACKGEN_FAST static inline
+#define DLPACKGEN_PART static
+#endif
+
 /** Lanes of fewer bits are packed, unless the flags of the tensor have DLPACKGEN_PADDED_FLAG. */
 #define DLPACKGEN_PACKED_BELOW 8
 #define DLPACKGEN_PADDED_FLAG 4U
