@@ -141,7 +141,10 @@ func checkApart(t *testing.T, shapes []shape) {
 }
 
 func TestPicturesOfEveryReleaseAreClean(t *testing.T) {
-	for _, info := range spec.Embedded().Releases() {
+	for i, info := range spec.Embedded().Releases() {
+		if testing.Short() && i > 0 {
+			break // one release is enough while the code changes
+		}
 		checkPicture(t, SVG(tables(release(t, info.Version), layout.Models()...), nil))
 	}
 	checkPicture(t, SVG(tables(awkward(), layout.Models()...), nil))

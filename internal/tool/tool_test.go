@@ -49,6 +49,9 @@ func TestTheDigestChangesWithEachSource(t *testing.T) {
 	assert.Len(t, was, digestLength)
 	seen := map[string]bool{was: true}
 	for i, s := range all {
+		if testing.Short() && i%16 != 0 {
+			continue // each digest reads all sources
+		}
 		changed := slices.Clone(all)
 		changed[i].data = append(slices.Clone(s.data), '\n')
 		if got := digestOf(changed); seen[got] {

@@ -191,7 +191,7 @@ func (f failure) at(n int) injector {
 func TestFaults(t *testing.T) {
 	step := 1
 	if testing.Short() {
-		step = 8
+		step = 16
 	}
 	for _, s := range scenarios() {
 		healed := map[string]bool{}

@@ -244,7 +244,7 @@ func drawn(random *rand.Rand, dir string) Request {
 func TestRandomSpellings(t *testing.T) {
 	random, ran, rounds := rand.New(rand.NewPCG(2, 22)), 0, 400
 	if testing.Short() {
-		rounds = 100
+		rounds = 40
 	}
 	for n := range rounds {
 		dir, w := fastDir(t), system()

@@ -124,6 +124,9 @@ func TestPublicNamesAreDeclared(t *testing.T) {
 
 // Without the declaration of a name, and with that of a replaced name, the comparison fails.
 func TestALostNameIsFound(t *testing.T) {
+	if testing.Short() {
+		t.Skip("compares each language again for each name, and -short was given")
+	}
 	all := rows(t)
 	for language := range languages {
 		texts := tree(t, language)

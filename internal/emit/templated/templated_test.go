@@ -246,9 +246,16 @@ var mistakes = map[string]struct {
 
 var nested = strings.Repeat("{{range $.dtypes}}", 9) + strings.Repeat("{{end}}", 9)
 
+// untilTheLimit are the mistakes that take time, because they are found at a limit.
+var untilTheLimit = []string{"calls in one node", "doubled data", "doubled data is added", "doubled includes",
+	"a large count", "much output"}
+
 func TestMistakesAndLimits(t *testing.T) {
 	for name, c := range mistakes {
 		t.Run(name, func(t *testing.T) {
+			if testing.Short() && slices.Contains(untilTheLimit, name) {
+				t.Skip("works until it reaches a limit, and -short was given")
+			}
 			_, problem := made(t, c.files, nil)
 			assert.Contains(t, problem, c.want)
 		})
