@@ -200,7 +200,11 @@ func (b *callsBench) goModule() (map[string]string, error) {
 		}
 		files[to] = string(text)
 	}
-	files["go.mod"] = strings.Replace(files["go.mod"], "module "+project+"\n", "module example.com/called\n", 1) +
+	_, rest, found := strings.Cut(files["go.mod"], "module "+project+"\n")
+	if !found {
+		return nil, fmt.Errorf("go.mod is not that of %s", project)
+	}
+	files["go.mod"] = "module example.com/called\n" + rest +
 		"\nrequire " + project + " v0.0.0\n\nreplace " + project + " => " + root + "\n"
 	return files, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 	source "github.com/dlpackgen/dlpackgen/spec"
@@ -60,7 +61,7 @@ func TestABackEndIsATarget(t *testing.T) {
 	assert.Equal(t, []spec.EnumValue{{Name: "kDLAcme", Value: 1000, Doc: "Acme: memory of the device.",
 		Device: rule}}, cfg.Devices)
 	assert.Equal(t, []string{"kDLAcme 1000 PrivateUse1", "kDLExtDev 12 "}, torchDevices(cfg))
-	cfg, found = decode(t, strings.Replace(vendors, "    path: third_party/acme\n", "", 1),
+	cfg, found = decode(t, mutant.Once(t, vendors, "    path: third_party/acme\n", ""),
 		Choice{Only: []string{"acme"}})
 	require.Empty(t, found)
 	assert.Equal(t, []string{"acme"}, names(cfg.Selected))
@@ -105,9 +106,9 @@ func TestABackendsStreamsAreKnownToOtherTargets(t *testing.T) {
 func TestADeclaredDeviceHasStreamsAndAKeyOfTorch(t *testing.T) {
 	const declared = "devices: {kDLAcme: {value: 1000, streams: cuda, torch: PrivateUse1}}\n"
 	const kernels = "kernels: {fill: {args: {out: \"int8[n] inout\"}, devices: {kDLAcme: {}}}}\n"
-	served := strings.Replace(vendors,
+	served := mutant.Once(t, vendors,
 		"{type: kDLAcme, value: 1000, memory: device, id: ordinal, torch: PrivateUse1}",
-		"{type: kDLAcme, memory: device, id: ordinal}", 1)
+		"{type: kDLAcme, memory: device, id: ordinal}")
 	for _, text := range []string{
 		"version: 1\ndlpack: \"1.3\"\ntargets: {kernels: {}, torch: {}}\nelsewhere: [c, cpp]\n" +
 			declared + kernels, served + declared} {
@@ -119,8 +120,8 @@ func TestADeclaredDeviceHasStreamsAndAKeyOfTorch(t *testing.T) {
 		values := spec.Find[*spec.Enum](cfg.Extend(release), deviceEnum).Values
 		assert.Equal(t, "cuda", values[len(values)-1].Device.Streams)
 	}
-	_, found := decode(t, "version: 1\ndlpack: \"1.3\"\ntargets: {c: {}}\n"+strings.Replace(declared, "PrivateUse1",
-		"CUDA", 1), Choice{})
+	_, found := decode(t, "version: 1\ndlpack: \"1.3\"\ntargets: {c: {}}\n"+mutant.Once(t, declared, "PrivateUse1",
+		"CUDA"), Choice{})
 	assert.Contains(t, found, "torch must be PrivateUse1")
 }
 
@@ -153,7 +154,7 @@ func TestErrorsInBackends(t *testing.T) {
 		{"version: 1\n", "version: 1\ndevices: {kDLAcme: {value: 1001}}\n",
 			"dlpackgen.yaml:14:16: error: kDLAcme is already declared [device-conflict]"},
 	} {
-		text := strings.Replace(vendors[:strings.Index(vendors, "kernels:")], c.old, c.fresh, 1)
+		text := mutant.Once(t, vendors[:strings.Index(vendors, "kernels:")], c.old, c.fresh)
 		cfg, found := Decode("dlpackgen.yaml", []byte(text), embedded(), targets.Table(), Choice{})
 		assert.Nil(t, cfg, c.fresh)
 		all := diag.Text(found.Sorted(), false)

@@ -169,7 +169,7 @@ func TestFindings(t *testing.T) {
 			`:3:13: error: path "a\nb" contains a control character [invalid-path]`},
 		"empty path":        {c + `{path: ""}`, `:3:13: error: path "" is empty [invalid-path]`},
 		"path is a mapping": {c + "{path: {}}", `:3:13: error: path must be a value, not a mapping [type-mismatch]`},
-		"not YAML":          {"version: [1", `dlpackgen.yaml:1:1: error: `},
+		"not YAML":          {"version: [1", `dlpackgen.yaml:1:10: error: this [ is not closed [yaml-syntax]`},
 		"a list":            {"- 1", `:1:1: error: the config must be a mapping, not a list [type-mismatch]`},
 		"duplicate": {"version: 1\nversion: 1",
 			`:2:1: error: the key "version" is repeated; it is already in line 1 [duplicate-key]`},

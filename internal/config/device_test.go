@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
@@ -94,8 +95,8 @@ func TestDevicesThatATargetCannotTellApart(t *testing.T) {
 
 // A device may have the name of a later declaration of the spec.
 func TestAClashStandsAtTheDeviceInAnyOrder(t *testing.T) {
-	src := strings.Replace(tenReleases, "python:\n",
-		"  - enum: DLDeviceColor\n    wire: int32\n    values: [{name: kRed, value: 1}]\npython:\n", 1)
+	src := mutant.Once(t, tenReleases, "python:\n",
+		"  - enum: DLDeviceColor\n    wire: int32\n    values: [{name: kRed, value: 1}]\npython:\n")
 	sp, list := spec.Load("s", []byte(src))
 	require.NotNil(t, sp, diag.Text(list.Sorted(), false))
 	_, list = Decode("f", []byte("version: 1\ntargets: {go: {}}\ndevices: {kDLColor: {value: 5}}"), sp,

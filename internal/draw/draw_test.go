@@ -128,7 +128,7 @@ func TestJSONKeepsItsSchema(t *testing.T) {
 	}
 	data := JSON(tables(awkward(), layout.LP64), nil)
 	for _, key := range []string{"version", "lang", "signed", "offset", "align", "doc", "holes"} {
-		broken := strings.Replace(string(data), `"`+key+`":`, `"other":`, 1)
+		broken := strings.ReplaceAll(string(data), `"`+key+`":`, `"other":`)
 		require.NotEqual(t, string(data), broken, key)
 		assert.Error(t, validate(t, schema, []byte(broken)), "without %s", key)
 	}

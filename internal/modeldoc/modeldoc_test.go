@@ -47,7 +47,7 @@ func TestSchemaRejectsOtherDocuments(t *testing.T) {
 		{`"version": 1,`, `"version": 2,`}, {`"macros": [`, `"macro": [`}, {`"kind": "pointer"`, `"kind": "reference"`},
 		{`"lp64": 0,`, `"lp64": "0",`}, {`"literal": "1",`, ``},
 	} {
-		bad := strings.Replace(good, change[0], change[1], 1)
+		bad := strings.ReplaceAll(good, change[0], change[1])
 		require.NotEqual(t, good, bad)
 		assert.Error(t, validate(t, []byte(bad)), change[1])
 	}

@@ -11,6 +11,7 @@ import (
 	source "github.com/dlpackgen/dlpackgen/spec"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
 func release(t *testing.T, version string) *Release {
@@ -196,7 +197,7 @@ func TestOneOfEachHoldsEveryKindOfDeclaration(t *testing.T) {
 }
 
 func TestAMissingDocIsAWarning(t *testing.T) {
-	src := strings.Replace(string(source.YAML), "doc: The device of a tensor's data.\n", "\n", 1)
+	src := mutant.Once(t, string(source.YAML), "doc: The device of a tensor's data.\n", "\n")
 	s, diags := Load("s.yaml", []byte(src))
 	require.NotNil(t, s)
 	require.Len(t, diags.Sorted(), 1)

@@ -11,6 +11,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/kernel"
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	source "github.com/dlpackgen/dlpackgen/spec"
 )
@@ -38,8 +39,8 @@ func TestLimitsInCopiedSourcesAreThoseOfTheSpec(t *testing.T) {
 
 // Other limits in the spec reach the constants of C and Go, and the struct of results.
 func TestLimitsOfTheSpecAreRendered(t *testing.T) {
-	text := strings.Replace(string(source.YAML), "  ndim: 64\n  exchange_chain: 64\n",
-		"  ndim: 63\n  exchange_chain: 62\n", 1)
+	text := mutant.Once(t, string(source.YAML), "  ndim: 64\n  exchange_chain: 64\n",
+		"  ndim: 63\n  exchange_chain: 62\n")
 	s, diags := spec.Load("changed", []byte(text))
 	require.NotNil(t, s, "%v", diags.Sorted())
 	release, err := s.Release("1.3")

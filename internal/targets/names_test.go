@@ -44,12 +44,13 @@ var (
 
 // named returns the names of source files in the comments and strings of a file.
 func named(name, text string) (all []string) {
+	var kept strings.Builder
 	for line := range strings.Lines(text) {
-		if strings.Contains(line, "#include") {
-			text = strings.Replace(text, line, "", 1)
+		if !strings.Contains(line, "#include") {
+			kept.WriteString(line)
 		}
 	}
-	for _, part := range prose[path.Ext(name) == ".py"].FindAllString(text, -1) {
+	for _, part := range prose[path.Ext(name) == ".py"].FindAllString(kept.String(), -1) {
 		for _, found := range sourceName.FindAllString(part, -1) {
 			all = append(all, plain(found))
 		}

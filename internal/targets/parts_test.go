@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/templates"
 )
 
@@ -216,22 +217,22 @@ func TestAnotherCopyWithPartsIsSeen(t *testing.T) {
 	}
 	assert.Empty(t, compare(good))
 	bad := map[string]string{
-		"a line of a part is lost":     strings.Replace(good, "int p2;\n", "", 1),
-		"a line of a part differs":     strings.Replace(good, "int q;", "int q = 1;", 1),
-		"a line of the source differs": strings.Replace(good, "int a;", "int a = 1;", 1),
-		"two lines are exchanged":      strings.Replace(good, "int p;\n\nint p2;", "int p2;\n\nint p;", 1),
-		"a part stands after its first use": strings.Replace(
-			good, "int q;\n\n/* The p. */\n\nint p;", "int p;\n\nint q;", 1),
-		"a part stands twice":              strings.Replace(good, "int w;\n", "int w;\nint q;\n", 1),
-		"a heading is lost":                strings.Replace(good, "/* The p. */\n", "", 1),
-		"a heading differs":                strings.Replace(good, "The p.", "The q.", 1),
-		"a heading stands without code":    strings.Replace(good, "int w;\n", "int w;\n/* The e. */\n", 1),
-		"a heading names its file":         strings.Replace(good, "The p.", "p.h The p.", 1),
-		"a guard stays":                    strings.Replace(good, "int q;\n", "#ifndef Q_H\n#define Q_H\nint q;\n", 1),
-		"an include of a part stays":       strings.Replace(good, "int q;\n", "#include \"p.h\"\nint q;\n", 1),
-		"the include of an output is lost": strings.Replace(good, "#include \"all.h\"\n", "", 1),
+		"a line of a part is lost":     mutant.Once(t, good, "int p2;\n", ""),
+		"a line of a part differs":     mutant.Once(t, good, "int q;", "int q = 1;"),
+		"a line of the source differs": mutant.Once(t, good, "int a;", "int a = 1;"),
+		"two lines are exchanged":      mutant.Once(t, good, "int p;\n\nint p2;", "int p2;\n\nint p;"),
+		"a part stands after its first use": mutant.Once(t,
+			good, "int q;\n\n/* The p. */\n\nint p;", "int p;\n\nint q;"),
+		"a part stands twice":              mutant.Once(t, good, "int w;\n", "int w;\nint q;\n"),
+		"a heading is lost":                mutant.Once(t, good, "/* The p. */\n", ""),
+		"a heading differs":                mutant.Once(t, good, "The p.", "The q."),
+		"a heading stands without code":    mutant.Once(t, good, "int w;\n", "int w;\n/* The e. */\n"),
+		"a heading names its file":         mutant.Once(t, good, "The p.", "p.h The p."),
+		"a guard stays":                    mutant.Once(t, good, "int q;\n", "#ifndef Q_H\n#define Q_H\nint q;\n"),
+		"an include of a part stays":       mutant.Once(t, good, "int q;\n", "#include \"p.h\"\nint q;\n"),
+		"the include of an output is lost": mutant.Once(t, good, "#include \"all.h\"\n", ""),
 		"a line is in no source":           good + "int c;\n",
-		"the last line is lost":            strings.Replace(good, "int b;\n", "", 1),
+		"the last line is lost":            mutant.Once(t, good, "int b;\n", ""),
 	}
 	for _, name := range slices.Sorted(maps.Keys(bad)) {
 		assert.NotEqual(t, good, bad[name])

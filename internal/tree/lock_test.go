@@ -9,6 +9,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
 // The lock's format is a contract: other tools read it, and people merge it.
@@ -63,11 +65,11 @@ func TestLockDrift(t *testing.T) {
 		change func(lock string) string
 	}{
 		{"missing", nil},
-		{"by an older tool", func(s string) string { return strings.Replace(s, "0.1.0", "0.0.9", 1) }},
-		{"by another spec", func(s string) string { return strings.Replace(s, specSum, strings.Repeat("6", 64), 1) }},
-		{"for another release", func(s string) string { return strings.Replace(s, "c 1.3", "c 1.2", 1) }},
+		{"by an older tool", func(s string) string { return mutant.Once(t, s, "0.1.0", "0.0.9") }},
+		{"by another spec", func(s string) string { return mutant.Once(t, s, specSum, strings.Repeat("6", 64)) }},
+		{"for another release", func(s string) string { return mutant.Once(t, s, "c 1.3", "c 1.2") }},
 		{"with a file that has gone",
-			func(s string) string { return s + strings.Replace(strings.Split(s, "\n")[1], "a.h", "b.h", 1) + "\n" }},
+			func(s string) string { return s + mutant.Once(t, strings.Split(s, "\n")[1], "a.h", "b.h") + "\n" }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			dir, req := oneFile(t)
@@ -250,7 +252,7 @@ func TestBadJournal(t *testing.T) {
 			dir, req := oneFile(t)
 			setContent(t, dir, ".dlpackgen.journal", text)
 			if c.name == "a hash of no file" {
-				text = strings.Replace(text, " - ", " - 1 ", 1)
+				text = mutant.Once(t, text, " - ", " - 1 ")
 				setContent(t, dir, ".dlpackgen.journal", text)
 			}
 			before := disked(t, dir)

@@ -15,6 +15,8 @@ import (
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
+
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
 // held opens and guards a directory, like another run.
@@ -223,8 +225,8 @@ func TestPathMovesToTheOtherConfig(t *testing.T) {
 func TestSiblingJournalIsLeftAlone(t *testing.T) {
 	dir, req := oneFile(t)
 	text := strings.ReplaceAll(disked(t, dir)[DefaultLock], "c/a.h", "c/theirs.h")
-	text = strings.Replace(text, lockMark, journalMark, 1)
-	text = strings.Replace(text, specSum+" ", specSum+" - ", 1)
+	text = mutant.Once(t, text, lockMark, journalMark)
+	text = mutant.Once(t, text, specSum+" ", specSum+" - ")
 	setContent(t, dir, ".vendor.journal", text)
 	setContent(t, dir, "c/theirs.h", ours("theirs"))
 	requireFine(t, req)

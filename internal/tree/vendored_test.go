@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
 // vendoredFolder is a folder with a lock, as it was vendored.
@@ -102,11 +103,11 @@ func TestVerifyReportsALockThatWasEdited(t *testing.T) {
 	lines[4] += "\n"
 	rest := func(i int) string { return strings.Join(slices.Delete(slices.Clone(lines), i, i+1), "") }
 	with := func(line string) string { return lock + line }
-	other := strings.Replace(lines[4], "c/e.h", "c/f.h", 1)
+	other := mutant.Once(t, lines[4], "c/e.h", "c/f.h")
 	for name, c := range map[string]struct{ lock, want string }{
 		"removed line": {rest(1), "c/a.h orphaned"},
 		"added line":   {with(other), "c/f.h missing"},
-		"changed digest": {strings.Replace(lock, sum([]byte(ours("a"))), strings.Repeat("0", 64), 1),
+		"changed digest": {mutant.Once(t, lock, sum([]byte(ours("a"))), strings.Repeat("0", 64)),
 			"c/a.h modified: expected SHA-256 000000000000..., found "},
 		"crlf": {strings.ReplaceAll(lock, "\n", "\r\n"), ""},
 	} {

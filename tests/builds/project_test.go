@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
@@ -102,8 +103,7 @@ func (p *project) replace(t *testing.T, name, old, fresh string) {
 	t.Helper()
 	data, err := os.ReadFile(p.path(name))
 	require.NoError(t, err)
-	require.Contains(t, string(data), old)
-	p.put(t, name, []byte(strings.Replace(string(data), old, fresh, 1)))
+	p.put(t, name, []byte(mutant.Once(t, string(data), old, fresh)))
 }
 
 // write creates a file and its folder.

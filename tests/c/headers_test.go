@@ -70,14 +70,6 @@ func put(t *testing.T, dir, name, text string) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600))
 }
 
-// edit replaces a text in an emitted header, which must contain it.
-func edit(t *testing.T, dir, name, old, changed string) {
-	t.Helper()
-	text := get(t, dir, name)
-	require.Contains(t, text, old, "the mutation has lost its target")
-	put(t, dir, name, strings.ReplaceAll(text, old, changed))
-}
-
 // include returns a source that includes the headers.
 func include(names ...string) (source string) {
 	for _, name := range names {

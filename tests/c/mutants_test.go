@@ -1,7 +1,10 @@
 package c
 
 import (
+	"path/filepath"
 	"testing"
+
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
 // change is one mistake in dlpack.h 1.3, and abi_check.h's message about it.
@@ -12,6 +15,8 @@ type change struct {
 }
 
 // Every kind of change that all languages detect.
+//
+//mutants:in gen/c/dlpack/dlpack.h
 var changes = []change{
 	{"a version", "DLPACK_MAJOR_VERSION 1", "DLPACK_MAJOR_VERSION 2", "DLPACK_MAJOR_VERSION is not 1"},
 	{"a flag's bit", "(1UL << 1UL)", "(1UL << 3UL)", "DLPACK_FLAG_BITMASK_IS_COPIED is not 2"},
@@ -63,7 +68,7 @@ func rejectEach(t *testing.T, all []change, commands ...[]string) {
 		t.Run(change.what, func(t *testing.T) {
 			t.Parallel()
 			dir := headers(t, "1.3")
-			edit(t, dir, "dlpack/dlpack.h", change.old, change.new)
+			mutation.OnceIn(t, filepath.Join(dir, "dlpack/dlpack.h"), change.old, change.new)
 			for _, args := range commands {
 				assertRejects(t, change.says, dir, include("dlpackgen/abi_check.h"), args...)
 			}
@@ -81,7 +86,7 @@ func TestOneChangeIsEnough(t *testing.T) {
 func TestOneChangeIsEnoughInC99(t *testing.T) {
 	for _, change := range changes {
 		dir := headers(t, "1.3")
-		edit(t, dir, "dlpack/dlpack.h", change.old, change.new)
+		mutation.OnceIn(t, filepath.Join(dir, "dlpack/dlpack.h"), change.old, change.new)
 		assertRejects(t, "error: ", dir, include("dlpackgen/abi_check.h"), c99...)
 	}
 }

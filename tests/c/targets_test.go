@@ -1,8 +1,10 @@
 package c
 
 import (
+	"path/filepath"
 	"testing"
 
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -113,8 +115,8 @@ func TestChangesThatTheABICheckCannotDetect(t *testing.T) {
 		assertCompiles(t, dir, include("dlpackgen/abi_check.h"), on(target, "c", "-fpack-struct=4")...)
 	}
 	assertCompiles(t, dir, include("dlpackgen/abi_check.h"), on("i686-linux-gnu", "c", "-malign-double")...)
-	edit(t, dir, "dlpack/dlpack.h", "kDLTrn = 18", "kDLTrn = 18, kDLMore = 19")
+	mutation.OnceIn(t, filepath.Join(dir, "dlpack/dlpack.h"), "kDLTrn = 18", "kDLTrn = 18, kDLMore = 19")
 	assertCompiles(t, dir, include("dlpackgen/abi_check.h"), c11...)
-	edit(t, dir, "dlpack/dlpack.h", "int32_t ndim", "uint32_t ndim")
+	mutation.OnceIn(t, filepath.Join(dir, "dlpack/dlpack.h"), "int32_t ndim", "uint32_t ndim")
 	assertCompiles(t, dir, include("dlpackgen/abi_check.h"), c99...)
 }

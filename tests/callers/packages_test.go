@@ -21,6 +21,8 @@ import (
 
 // mistakes break the guards of packages; each names the script that must fail. A process has the
 // mistake in all its packages.
+//
+//mutants:in templates/kernels/serial.h templates/onnxruntime/*.h
 var mistakes = map[string]struct {
 	script string
 	mutant.Mutant
@@ -45,6 +47,9 @@ var mistakes = map[string]struct {
 const usedAfterItsEnd = "a node is used after its end"
 
 // inPython are mistakes in generated Python files.
+//
+//mutants:in templates/jax/transforms.py templates/paddle/graphs.py
+//mutants:in templates/torchshim/dlpackgen_torchshim.py
 var inPython = map[string]struct {
 	script string
 	mutant.Mutant
@@ -89,7 +94,7 @@ func inC() (names []string, of []mutant.Mutant) {
 // inPackage are mistakes in the files of a package.
 func inPackage(all []mutant.Mutant, name string) (of []mutant.Mutant) {
 	for _, m := range all {
-		m.File = strings.Replace(m.File, "PACKAGE", name, 1)
+		m.File = strings.ReplaceAll(m.File, "PACKAGE", name)
 		of = append(of, m)
 	}
 	return of

@@ -14,6 +14,8 @@ import (
 )
 
 // forgotten are comparisons without which the matrix would still print "ok".
+//
+//mutants:in tests/clients/judge.py
 var forgotten = []struct{ what, old, to string }{
 	{"the elements", "got.bytes != case.truth()", "False"},
 	{"cases without expected elements", "case.truth is None or ", ""},

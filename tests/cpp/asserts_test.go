@@ -1,12 +1,15 @@
 package cpp
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -26,14 +29,18 @@ func TestPromisesAreAsserted(t *testing.T) {
 	}
 	for _, tt := range tests {
 		dir := headers(t, "1.3")
-		edit(t, dir, "dlpackgen/"+tt.header+".hpp", tt.old, tt.new)
+		mutant.OnceIn(t, filepath.Join(dir, "dlpackgen/"+tt.header+".hpp"), tt.old, tt.new)
 		assertRejects(t, tt.says, gcc, including("all.hpp"), "-I", dir)
 	}
 }
 
 func TestTypesOfElementsHaveTheirWidth(t *testing.T) {
 	dir := headers(t, "main")
-	edit(t, dir, "dlpackgen/storage.hpp", "_t bits;", "_t bits, more;")
+	header := filepath.Join(dir, "dlpackgen", "storage.hpp")
+	text, err := os.ReadFile(header)
+	require.NoError(t, err)
+	wider := strings.ReplaceAll(string(text), "_t bits;", "_t bits, more;")
+	require.NoError(t, os.WriteFile(header, []byte(wider), 0o600))
 	out, err := compile(t, gcc, including("storage.hpp"), "-I", dir)
 	require.Error(t, err)
 	assert.Contains(t, out, "complex32 does not have", "its parts are too wide")

@@ -75,16 +75,6 @@ func write(t *testing.T, dir string, target emit.Target, r *spec.Release) {
 	}
 }
 
-// edit replaces a text in an emitted header, which must contain it.
-func edit(t *testing.T, dir, name, old, changed string) {
-	t.Helper()
-	path := filepath.Join(dir, filepath.FromSlash(name))
-	text, err := os.ReadFile(path)
-	require.NoError(t, err)
-	require.Contains(t, string(text), old, "the mutation has lost its target")
-	require.NoError(t, os.WriteFile(path, []byte(strings.ReplaceAll(string(text), old, changed)), 0o600))
-}
-
 // gen is the committed folder for vendoring.
 func gen(t *testing.T) []string {
 	t.Helper()

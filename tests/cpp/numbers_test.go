@@ -2,8 +2,11 @@ package cpp
 
 import (
 	"fmt"
+	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
 // numbers compares the numbers that C++ and C exchange: data types, options, limits.
@@ -37,7 +40,7 @@ func TestNumbersAreThoseOfC(t *testing.T) {
 		{"parameter.h", "(uint32_t)(lanes) << 16", "(uint32_t)(lanes) << 24"},
 	} {
 		dir := headers(t, "1.3")
-		edit(t, dir, "dlpackgen/"+change[0], change[1], change[2])
+		mutant.OnceIn(t, filepath.Join(dir, "dlpackgen/"+change[0]), change[1], change[2])
 		assertRejects(t, "differs from C", gcc, numbers(t), "-I", dir)
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/cpp"
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 )
 
 // inOneFile emits targets c and cpp into a folder, cpp in both forms.
@@ -51,7 +52,7 @@ func TestTheSingleHeader(t *testing.T) {
 // This needs the guards of its parts.
 func TestPartsWithoutGuardsAreSeen(t *testing.T) {
 	dir := inOneFile(t)
-	edit(t, dir, "dlpackgen.hpp", "#ifndef DLPACKGEN_V1_3_ERROR_HPP_", "#if 1")
+	mutant.OnceIn(t, filepath.Join(dir, "dlpackgen.hpp"), "#ifndef DLPACKGEN_V1_3_ERROR_HPP_", "#if 1")
 	_, err := compile(t, gcc, "#include <dlpackgen/error.hpp>\n#include <dlpackgen.hpp>\n", "-I", dir)
 	assert.Error(t, err)
 }

@@ -33,6 +33,8 @@ type site struct {
 }
 
 // planted are vendors' bugs, by function.
+//
+//mutants:in examples/vendor/clusm/clusm_impl.c
 var planted = []site{
 	// start and pointer
 	{`if (clusm.devices[i] == device) return (int32_t)i;`,

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/backend"
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
@@ -91,8 +92,7 @@ func TestNVIDIAsHeadersAgree(t *testing.T) {
 func wrongIn(t *testing.T, headers, text string, changes ...string) string {
 	t.Helper()
 	for i := 0; i < len(changes); i += 2 {
-		require.Contains(t, text, changes[i])
-		text = strings.Replace(text, changes[i], changes[i+1], 1)
+		text = mutation.Once(t, text, changes[i], changes[i+1])
 	}
 	return agrees(t, headers, cudaParts(t), text)
 }
@@ -105,7 +105,7 @@ func TestDisagreementIsFound(t *testing.T) {
 	headers, b := cudaHeaders(t), backend.Embedded("cuda")
 	src, err := os.ReadFile(filepath.Join(cudaParts(t), "device_driver.h"))
 	require.NoError(t, err)
-	text := strings.Replace(agreement(b), "#include \"device_driver.h\"\n", string(src), 1)
+	text := mutation.Once(t, agreement(b), "#include \"device_driver.h\"\n", string(src))
 	var constants, handles, functions, errors []string
 	for _, k := range b.Constants {
 		constants = append(constants, fmt.Sprintf("  DRIVER_%s = %d,", k.Name, k.Value),

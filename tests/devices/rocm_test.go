@@ -103,7 +103,7 @@ func stepOfROCm(step string) string {
 	case "copy":
 		device(1)
 		device(4)
-		w[7] = strings.Replace(w[7], "@1@", "@0@", 1)
+		w[7] = strings.ReplaceAll(w[7], "@1@", "@0@")
 	case "order":
 		stream(1)
 		stream(3)

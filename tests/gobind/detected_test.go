@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -44,7 +45,7 @@ func TestTheCheckTagShowsPointersThatAreNotPinned(t *testing.T) {
 	m := program(t, exportsOne).with("GOEXPERIMENT=cgocheck2")
 	assert.Equal(t, "exported\n", m.mustRun(t, "run", "-tags=dlpackcheck", "."))
 	text := readFile(t, m, "dlpack/slots.go")
-	m.write(t, map[string]string{"dlpack/slots.go": replaceOnce(t, text, "in.pins[s.number-in.first].Pin(object)",
+	m.write(t, map[string]string{"dlpack/slots.go": mutant.Once(t, text, "in.pins[s.number-in.first].Pin(object)",
 		"_ = in")})
 	assert.Equal(t, "exported\n", m.mustRun(t, "run", "."), "which is why there is the tag")
 	out, err := m.run("run", "-tags=dlpackcheck", ".")

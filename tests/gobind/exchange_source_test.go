@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -20,6 +21,7 @@ func TestAnotherViewIsRejected(t *testing.T) {
 	skipShort(t)
 	m := bindings(t)
 	header := readFile(t, m, "dlpack/exchange.h")
+	//mutants:in templates/go/exchange.h
 	for name, test := range map[string]struct{ old, replacement string }{
 		"one more field": {"int64_t dims[2 * ", "uint64_t more; int64_t dims[2 * "},
 		"another order":  {"uintptr_t stream;\n  uint64_t flags;", "uint64_t flags;\n  uintptr_t stream;"},
@@ -27,7 +29,7 @@ func TestAnotherViewIsRejected(t *testing.T) {
 		"another ndim":   {"VIEW_NDIM = 64,", "VIEW_NDIM = 32,"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			m.write(t, map[string]string{"dlpack/exchange.h": replaceOnce(t, header, test.old, test.replacement)})
+			m.write(t, map[string]string{"dlpack/exchange.h": mutant.Once(t, header, test.old, test.replacement)})
 			out, err := m.run("build", "./dlpack")
 			require.Error(t, err)
 			assert.Regexp(t, `View\{\}|MaxNDim`, rejectedBy(t, m, out), out)

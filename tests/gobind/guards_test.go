@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
@@ -142,16 +143,10 @@ func TestOneGuardOfEachKindFiresAlone(t *testing.T) {
 	}
 }
 
-// replaceOnce changes the only occurrence of a text.
-func replaceOnce(t *testing.T, text, old, replacement string) string {
-	t.Helper()
-	require.Contains(t, text, old)
-	return strings.Replace(text, old, replacement, 1)
-}
-
 // A header of another release does not compile.
 func TestAnotherHeaderIsRejected(t *testing.T) {
 	skipShort(t)
+	//mutants:in gen/go/dlpack/dlpack.h
 	tests := map[string]struct{ old, replacement string }{
 		"a wider field":           {"int32_t ndim;", "int64_t ndim;"},
 		"a narrower field":        {"int32_t device_id;", "int16_t device_id;"},
@@ -177,7 +172,7 @@ func TestAnotherHeaderIsRejected(t *testing.T) {
 			if !slices.Contains(kinds, name) {
 				tier.OnlyNightly(t)
 			}
-			m.write(t, map[string]string{"dlpack/dlpack.h": replaceOnce(t, header, test.old, test.replacement)})
+			m.write(t, map[string]string{"dlpack/dlpack.h": mutant.Once(t, header, test.old, test.replacement)})
 			out, err := m.run("build", "./dlpack")
 			require.Error(t, err)
 			assert.Contains(t, out, "guards_cgo.go", out)
@@ -217,7 +212,7 @@ func TestAnotherMirrorIsRejected(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			text := readFile(t, m, "dlpack/"+test.file)
-			m.write(t, map[string]string{"dlpack/" + test.file: replaceOnce(t, text, test.old, test.replacement)})
+			m.write(t, map[string]string{"dlpack/" + test.file: mutant.Once(t, text, test.old, test.replacement)})
 			out, err := m.run("build", "./dlpack")
 			m.write(t, map[string]string{"dlpack/" + test.file: text})
 			require.Error(t, err)
@@ -245,7 +240,7 @@ func TestAnotherSlotIsRejected(t *testing.T) {
 				tier.OnlyNightly(t)
 			}
 			header := readFile(t, m, "dlpack/"+test.header)
-			m.write(t, map[string]string{"dlpack/" + test.header: replaceOnce(t, header, test.old, test.replacement)})
+			m.write(t, map[string]string{"dlpack/" + test.header: mutant.Once(t, header, test.old, test.replacement)})
 			out, err := m.run("build", "./dlpack")
 			m.write(t, map[string]string{"dlpack/" + test.header: header})
 			require.Error(t, err)

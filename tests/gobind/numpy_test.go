@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
@@ -61,6 +62,7 @@ func TestGoNumPyFindsWhatIsWrong(t *testing.T) {
 	file := filepath.Join(root, "examples", "go-numpy", "main.go")
 	source, err := os.ReadFile(file)
 	require.NoError(t, err)
+	//mutants:in examples/go-numpy/main.go
 	tests := map[string]struct{ old, replacement, says string }{
 		"a tensor is never released": {"managed.Release()", "_ = managed",
 			"memory_of_go_comes_back_through_numpy left something behind"},
@@ -77,7 +79,7 @@ func TestGoNumPyFindsWhatIsWrong(t *testing.T) {
 	for name, test := range tests {
 		t.Run(name, func(t *testing.T) {
 			wrong := filepath.Join(t.TempDir(), "main.go")
-			text := replaceOnce(t, string(source), test.old, test.replacement) + "\nvar kept [][]byte\n"
+			text := mutant.Once(t, string(source), test.old, test.replacement) + "\nvar kept [][]byte\n"
 			require.NoError(t, os.WriteFile(wrong, []byte(text), 0o600))
 			overlay, err := json.Marshal(map[string]any{"Replace": map[string]string{file: wrong}})
 			require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
@@ -97,7 +98,7 @@ func TestTheBindingsTypeCheckForMacOS(t *testing.T) {
 
 			file := arch + "/cgo_gotypes.go"
 			text := readFile(t, m, file)
-			m.write(t, map[string]string{file: replaceOnce(t, text, "type _Ctype_int64_t = _Ctype_longlong",
+			m.write(t, map[string]string{file: mutant.Once(t, text, "type _Ctype_int64_t = _Ctype_longlong",
 				"type _Ctype_int64_t = _Ctype_int")})
 			printed, err := mac.with("CGO_ENABLED=0").run("vet", "-tags=cgo", "./"+arch)
 			require.Error(t, err, "another width in C is seen\n%s", printed)

@@ -202,6 +202,7 @@ func TestSignaturesThatDrift(t *testing.T) {
 	kernels := filepath.Join(dir, "kernels.go")
 	text, err := os.ReadFile(kernels)
 	require.NoError(t, err)
+	//mutants:in tests/gokernels/testdata/hosts/kernels.go
 	for name, drift := range map[string]struct{ old, fresh, want string }{
 		"another type":     {"parties int64", "parties int32", "cannot use functions.Meet"},
 		"fewer parameters": {"Empty(_, _, _, _ dlpack", "Empty(_, _, _ dlpack", "cannot use functions.Empty"},

@@ -157,6 +157,8 @@ type mutant struct{ old, instead, script, test string }
 const described, mistakes = "described.py", "mistakes.py"
 
 // inC are mistakes in the handlers.
+//
+//mutants:in templates/jax/handler.h
 var inC = map[string]mutant{
 	"strides begin at the other end": {"const int32_t at = is_column_major ? i : ndim - 1 - i;",
 		"const int32_t at = is_column_major ? ndim - 1 - i : i;", described, "test_layouts"},
@@ -188,6 +190,8 @@ var inC = map[string]mutant{
 }
 
 // inPython are mistakes in kernels_jax.py.
+//
+//mutants:in templates/jax/*.py templates/traced/*.py
 var inPython = map[string]mutant{
 	"0.0 is -0.0": {`"real": lambda value: _Float(0.0 if value is None else value),`,
 		`"real": lambda value: 0.0 if value is None else value,`, described, "test_scalars_differ_by_their_bits"},

@@ -194,7 +194,7 @@ func TestCppCallsThatMustNotCompile(t *testing.T) {
 		config, err := os.ReadFile("testdata/kernels.yaml")
 		require.NoError(t, err)
 		file := filepath.Join(t.TempDir(), "kernels.yaml")
-		text := strings.Replace(string(config), "cpp: {path: cpp}", "cpp: {path: cpp, single: "+single+"}", 1)
+		text := mutation.Once(t, string(config), "cpp: {path: cpp}", "cpp: {path: cpp, single: "+single+"}")
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		testkit.Generate(t, file, dir)
 		output, err := cppCompiles(t, dir, `ArrayView<float, 2> x; std::vector<float> y; FlatView<float> z;
@@ -229,6 +229,7 @@ const (
 	joinSites = "  static constexpr dlpackgen_site passed_sites_[] = {sites_[5]};"
 )
 
+//mutants:in templates/cpp/kernel_*.hpp
 var cppMistakes = map[string]mistake{
 	"flags are lost":            {"flags_ = from.flags();", "flags_ = 0;"},
 	"empty owners are there":    {"if (from) view(from.view());", "view(from.view());"},
@@ -256,6 +257,8 @@ var cppMistakes = map[string]mistake{
 }
 
 // scalarMistakes are in the rules for scalars, which the operators of torch also use.
+//
+//mutants:in templates/c/scalar.h
 var scalarMistakes = map[string]mistake{
 	"every dtype accepts floats": {"if (kind == DLPACKGEN_SCALAR_REAL) return \"float\";", ""},
 	"every dtype accepts bools": {"return kind == DLPACKGEN_SCALAR_TRUTH && dtype.code != kDLBool ? \"bool\" : NULL;",

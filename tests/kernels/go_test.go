@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -102,6 +101,7 @@ const (
 	goCalled = "go/dlpack/kernels/kernels.go"
 )
 
+//mutants:in templates/go/kernels/call.c.tmpl
 var goMistakesInC = map[string]mistake{
 	"results have no strides": {"(void)dlpackgen_compact_strides(wanted->ndim, tensor->shape, tensor->strides);", ""},
 	"results have no shape":   {"tensor->shape[d] = wanted->shape[d];", ""},
@@ -116,6 +116,7 @@ var goMistakesInC = map[string]mistake{
 		"made->class_name = dlpackgen_class_of(1);"},
 }
 
+//mutants:in templates/go/kernels/*
 var goMistakes = map[string]mutation.Mutant{
 	"flags are lost": {File: goCalled, Old: "C.uint64_t(x.Flags()), C.int64_t(a1_.integer)",
 		New: "0, C.int64_t(a1_.integer)"},
@@ -168,5 +169,5 @@ func includeMutants(t *testing.T, dir string) {
 	text, err := os.ReadFile(file)
 	require.NoError(t, err)
 	header := "#include \"" + filepath.Join(dir, mutation.Header) + "\"\n" + first
-	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(string(text), first, header, 1)), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(mutation.Once(t, string(text), first, header)), 0o600))
 }

@@ -97,6 +97,8 @@ func TestPythonSanitized(t *testing.T) {
 }
 
 // pythonMistakes are in the module's own C; for the base, see tests/python.
+//
+//mutants:in templates/kernels/python/values.h
 var pythonMistakes = map[string]mistake{
 	"bools of NumPy are floats": {"if (truth < 2) *plain", "if (truth < 0) *plain"},
 	"integers are floats": {"PyObject* read = PyIndex_Check(value) ? PyNumber_Index(value) : NULL;",
@@ -125,6 +127,8 @@ var pythonMistakes = map[string]mistake{
 }
 
 // basicPythonMistakes are in the parts of the base that kernel modules use.
+//
+//mutants:in templates/python/*.h templates/c/copy.h
 var basicPythonMistakes = map[string]mistake{
 	"negative strides are lost": {"from + i * t->strides[dimension] * (int64_t)item",
 		"from + i * (t->strides[dimension] < 0 ? 0 : t->strides[dimension]) * (int64_t)item"},

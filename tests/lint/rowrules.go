@@ -16,7 +16,8 @@ import (
 )
 
 // standingRows finds the rows of mutants whose text does not occur exactly once in the named
-// source, or in any source for a row without a file, before all mutants are compiled.
+// source, before all mutants are compiled. A row without a file belongs to the sources that the
+// nearest directive above it lists: "//mutants:in PATTERN...".
 func standingRows(tree []File) (found []string) {
 	sources := sourcesOf(tree)
 	for f, p := range tablesOf(tree) {
@@ -124,22 +125,82 @@ func (p *tables) fieldsOf(of ast.Expr) (names []string) {
 
 // missing reports the rows of a file.
 func (p *tables) missing(f File, sources map[string][]File) (found []string) {
+	in := f.directives()
 	ast.Inspect(f.Go, func(n ast.Node) bool {
-		switch n := n.(type) {
-		case *ast.CompositeLit:
-			found = append(found, p.table(f, n, sources)...)
-		case *ast.KeyValueExpr:
-			if key, ok := n.Key.(*ast.Ident); ok && key.Name == "Old" {
-				found = append(found, p.somewhere(f, n.Value, sources[everywhere])...)
+		if n, ok := n.(*ast.CompositeLit); ok {
+			found = append(found, p.table(f, n, in, sources)...)
+			if keyed := valuesOf(n); keyed["Old"] != nil {
+				found = append(found, p.keyed(f, keyed["File"], keyed["Old"], in, sources)...)
 			}
 		}
 		return true
 	})
+	for _, d := range in {
+		for i, pattern := range d.patterns {
+			if !d.used[i] {
+				found = append(found, fmt.Sprintf("%s: no row has a text of %s", f.at(d.comment), pattern))
+			}
+		}
+	}
 	return found
 }
 
+// rowSources is a directive that lists the sources of the rows below it.
+type rowSources struct {
+	comment  *ast.CommentGroup
+	patterns []string
+	used     []bool
+}
+
+// directives returns the directives of a file, in order.
+func (f File) directives() (all []*rowSources) {
+	for _, group := range f.Go.Comments {
+		d := &rowSources{comment: group}
+		for _, line := range group.List {
+			if patterns, ok := strings.CutPrefix(line.Text, "//mutants:in "); ok {
+				d.patterns = append(d.patterns, strings.Fields(patterns)...)
+			}
+		}
+		if d.used = make([]bool, len(d.patterns)); len(d.patterns) > 0 {
+			all = append(all, d)
+		}
+	}
+	return all
+}
+
+// above returns the nearest directive above a row.
+func above(row ast.Node, in []*rowSources) *rowSources {
+	at := slices.IndexFunc(in, func(d *rowSources) bool { return d.comment.Pos() > row.Pos() })
+	if at < 0 {
+		at = len(in)
+	}
+	if at == 0 {
+		return nil
+	}
+	return in[at-1]
+}
+
+// keyed reports a row that is a Mutant. If its file is rendered from several parts, a directive
+// lists them.
+func (p *tables) keyed(f File, file, old ast.Expr, in []*rowSources, sources map[string][]File) []string {
+	name, isName := p.text(file)
+	text, isText := p.text(old)
+	if isName && isText && above(old, in) == nil {
+		if slices.ContainsFunc(named(name, sources), func(s File) bool { return stands(s, text) }) {
+			return nil
+		}
+	}
+	return p.listed(f, old, in, sources[everywhere])
+}
+
+// named returns the sources with the name of a file.
+func named(file string, sources map[string][]File) []File {
+	base := path.Base(file)
+	return slices.Concat(sources[base], sources[base+".tmpl"], sources[made[base]])
+}
+
 // table reports the rows of a table whose type has a field for the text.
-func (p *tables) table(f File, table *ast.CompositeLit, sources map[string][]File) (found []string) {
+func (p *tables) table(f File, table *ast.CompositeLit, in []*rowSources, sources map[string][]File) (found []string) {
 	fields := p.fieldsOf(element(table.Type))
 	file := max(slices.Index(fields, "file"), slices.Index(fields, "header"))
 	old := slices.Index(fields, "old")
@@ -150,7 +211,7 @@ func (p *tables) table(f File, table *ast.CompositeLit, sources map[string][]Fil
 		if file >= 0 {
 			found = append(found, p.row(f, row, file, old, sources)...)
 		} else if parts := partsOf(row); len(parts) > old {
-			found = append(found, p.somewhere(f, parts[old], sources[everywhere])...)
+			found = append(found, p.listed(f, parts[old], in, sources[everywhere])...)
 		}
 	}
 	return found
@@ -172,16 +233,30 @@ func partsOf(row ast.Expr) []ast.Expr {
 var rendered = []string{"rms_norm(", "passed_sites_", "passed4_", "a1_", "call_.", "call.a0", "call.r0",
 	"kernel_turn(", "example.com/args/"}
 
-// somewhere reports a text that occurs exactly once in no source. The file of such a row is known
-// only at run time, and so are texts that are not constants.
-func (p *tables) somewhere(f File, row ast.Expr, sources []File) []string {
+// listed reports a text that does not occur exactly once in the sources of a directive. Texts that
+// are not constants are known only at run time.
+func (p *tables) listed(f File, row ast.Expr, in []*rowSources, sources []File) []string {
 	text, ok := p.text(row)
 	known := func(part string) bool { return strings.Contains(text, part) }
-	if !ok || slices.ContainsFunc(rendered, known) ||
-		slices.ContainsFunc(sources, func(s File) bool { return stands(s, text) }) {
+	if !ok || slices.ContainsFunc(rendered, known) {
 		return nil
 	}
-	return []string{fmt.Sprintf("%s: no source has once: %q", f.at(row), text)}
+	d, n := above(row, in), 0
+	if d == nil {
+		return []string{f.at(row) + ": no directive //mutants:in lists the sources of this row"}
+	}
+	for i, pattern := range d.patterns {
+		for _, s := range sources {
+			if is, err := path.Match(pattern, s.Path); is && err == nil {
+				here := occurrences(s, text)
+				n, d.used[i] = n+here, d.used[i] || here > 0
+			}
+		}
+	}
+	if n == 1 {
+		return nil
+	}
+	return []string{fmt.Sprintf("%s: %s must contain exactly once: %q", f.at(row), strings.Join(d.patterns, " "), text)}
 }
 
 // element returns the type of a table's rows.
@@ -207,8 +282,7 @@ func (p *tables) row(f File, row ast.Expr, file, old int, sources map[string][]F
 		return []string{f.at(row) + ": a row of mutants whose file and text are not constants"}
 	}
 	text = strings.ReplaceAll(text, "dlp_%s_", prefix)
-	candidates := append(sources[path.Base(name)], sources[made[path.Base(name)]]...)
-	candidates = slices.DeleteFunc(slices.Clone(candidates), func(s File) bool { return !stands(s, text) })
+	candidates := slices.DeleteFunc(named(name, sources), func(s File) bool { return !stands(s, text) })
 	if len(candidates) == 0 {
 		return []string{fmt.Sprintf("%s: no source %s has once: %q", f.at(row), name, text)}
 	}
@@ -258,16 +332,19 @@ var keywords = []string{"bool", "break", "char", "const", "false", "int", "long"
 	"virtual", "void"}
 
 // stands reports whether a text occurs exactly once in a source.
-func stands(f File, text string) bool {
+func stands(f File, text string) bool { return occurrences(f, text) == 1 }
+
+// occurrences counts a text in a source.
+func occurrences(f File, text string) int {
 	for word := range strings.FieldsFuncSeq(text, isNoPart) {
 		if !bytes.Contains(f.Data, []byte(word)) {
-			return false // far cheaper than a search that ignores line breaks
+			return 0 // far cheaper than a search that ignores line breaks
 		}
 	}
 	if slices.Contains([]string{".c", ".h", ".cpp", ".hpp"}, path.Ext(strings.TrimSuffix(f.Path, ".tmpl"))) {
-		return mutant.Count(string(f.Data), text) == 1
+		return mutant.Count(string(f.Data), text)
 	}
-	return strings.Count(string(f.Data), text) == 1
+	return strings.Count(string(f.Data), text)
 }
 
 // text returns the value of a constant.

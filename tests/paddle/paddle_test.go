@@ -173,6 +173,7 @@ const (
 	sentences           = "test_the_sentences_of_graphs_are_those_of_the_module"
 )
 
+//mutants:in templates/paddle/*.py templates/traced/*.py
 var mutants = map[string]mutant{
 	"mistakes in graphs are ignored": {`raise _STATUSES[status](text.value.decode(errors="replace"))`, "pass", mistakes,
 		sentences},

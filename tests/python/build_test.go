@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
@@ -197,7 +198,7 @@ func TestFunctionsAreCheckedAtImport(t *testing.T) {
 		"&wrong,": "SystemError: wrong(): argument 'y' (2nd): its same_dtype_as is 3"} {
 		dir, b := t.TempDir(), newBuilder(t)
 		source := filepath.Join(dir, "described.c")
-		require.NoError(t, os.WriteFile(source, []byte(strings.Replace(misdescribed, "LISTED", listed, 1)), 0o600))
+		require.NoError(t, os.WriteFile(source, []byte(mutation.Once(t, misdescribed, "LISTED", listed)), 0o600))
 		b.flags = append(slices.Clone(b.flags), "-Wno-unused-variable")
 		b.build(t, dir, "described", source)
 		cmd := exec.Command(b.python, "-c", "import described")

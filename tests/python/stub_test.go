@@ -40,6 +40,7 @@ func TestTheStubMatchesTheModule(t *testing.T) {
 	b, dir := kernel(t)
 	text, err := os.ReadFile(filepath.Join(example(t), "_kernel.pyi"))
 	require.NoError(t, err)
+	//mutants:in examples/py-kernel/src/pykernel/_kernel.pyi
 	for name, m := range map[string]struct{ old, replacement string }{
 		"no Python":               {"class Tensor:", "class Tensor"},
 		"a function is missing":   {"def softmax_(x: T) -> T: ...\n", ""},

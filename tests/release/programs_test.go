@@ -21,6 +21,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -118,7 +119,7 @@ func released(t *testing.T, platform string) (archive, wheel, program string) {
 	system, arch, _ := strings.Cut(platform, "/")
 	archive, program = filepath.Join(dir, "dlpackgen_"+version+"_"+system+"_"+arch+".tar.gz"), "dlpackgen"
 	if system == "windows" {
-		archive, program = strings.Replace(archive, ".tar.gz", ".zip", 1), "dlpackgen.exe"
+		archive, program = mutant.Once(t, archive, ".tar.gz", ".zip"), "dlpackgen.exe"
 	}
 	wheels, err := filepath.Glob(filepath.Join(dir, "*.whl"))
 	require.NoError(t, err)

@@ -108,8 +108,8 @@ func sharing(t *testing.T, headers string) (flags []string) {
 	require.NoError(t, err)
 	standing := mutation.Standing(t, string(source), pooled)
 	before, after, _ := strings.Cut(string(source), standing)
-	own := strings.Replace(standing, "kept_", "own_", 1)
-	shared := strings.Replace(own, "DLPACKGEN_PYTORCH_THREAD Kept own_", "Kept shared_", 1)
+	own := mutation.Once(t, standing, "kept_", "own_")
+	shared := mutation.Once(t, own, "DLPACKGEN_PYTORCH_THREAD Kept own_", "Kept shared_")
 	choice := own + "\n" + shared + "\nstatic Kept& kept() { return dlpackgen_mutant(1) ? shared_ : own_; }\n"
 	text := strings.ReplaceAll(before+choice+after, "kept_.", "kept().")
 	require.NotContains(t, text, "kept_")

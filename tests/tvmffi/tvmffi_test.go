@@ -144,6 +144,8 @@ func TestNeedsLibcAlone(t *testing.T) {
 }
 
 // streamMistakes pass another stream than the environment's; C++ detects each.
+//
+//mutants:in templates/tvmffi/*.h
 var streamMistakes = []mutation.Mutant{
 	{File: "tvmffi/kernels_tvmffi.c", Old: "return get((int32_t)device.device_type, device.device_id);",
 		New: "(void)get; return NULL;"},

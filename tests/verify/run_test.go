@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	mutation "github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/verify"
 )
@@ -67,7 +68,10 @@ func TestTheReleaseIsFound(t *testing.T) {
 		{name: "parameter names do not keep a release from fitting", from: "0.8", old: "* self", new: "* tensor",
 			release: "0.8", fits: []string{"0.8"}, codes: []string{"verify-param-name"}},
 	} {
-		text := strings.Replace(read(t, ours(t, c.from)), c.old, c.new, 1)
+		text := read(t, ours(t, c.from))
+		if c.old != "" {
+			text = mutation.Once(t, text, c.old, c.new)
+		}
 		got := run(t, verify.Request{Header: put(t, text), CC: "gcc"})
 		assert.Equal(t, c.release, got.Release, c.name)
 		assert.Equal(t, c.fits, got.Fits, c.name)

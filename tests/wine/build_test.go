@@ -51,8 +51,8 @@ func deleteFix(t *testing.T) []string {
 	file := filepath.Join(testtool.GoRoot(t), "src/internal/syscall/windows/at_windows.go")
 	source, err := os.ReadFile(file)
 	require.NoError(t, err)
-	fixed := bytes.Replace(source, []byte("case STATUS_INVALID_INFO_CLASS,"),
-		[]byte("case NTStatus(0xC0000002), STATUS_INVALID_INFO_CLASS,"), 1)
+	fixed := bytes.ReplaceAll(source, []byte("case STATUS_INVALID_INFO_CLASS,"),
+		[]byte("case NTStatus(0xC0000002), STATUS_INVALID_INFO_CLASS,"))
 	if bytes.Equal(fixed, source) {
 		return nil
 	}

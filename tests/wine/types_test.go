@@ -17,6 +17,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 )
 
@@ -98,10 +99,10 @@ func TestAMistakeForWindowsIsFound(t *testing.T) {
 	c.folders["wrong"] = t.TempDir()
 	wrong := "package wrong\n\nimport \"syscall\"\n\nvar _ = syscall.%s\n"
 	file := filepath.Join(c.folders["wrong"], "wrong_windows.go")
-	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(wrong, "%s", "Flock", 1)), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(mutant.Once(t, wrong, "%s", "Flock")), 0o600))
 	_, err := c.Import("wrong")
 	require.ErrorContains(t, err, "undefined: syscall.Flock")
-	require.NoError(t, os.WriteFile(file, []byte(strings.Replace(wrong, "%s", "LoadLibrary", 1)), 0o600))
+	require.NoError(t, os.WriteFile(file, []byte(mutant.Once(t, wrong, "%s", "LoadLibrary")), 0o600))
 	delete(c.checked, "wrong")
 	_, err = c.Import("wrong")
 	require.NoError(t, err)

@@ -65,7 +65,7 @@ func TestHowVmapCallsAKernel(t *testing.T) {
 		`{args: {x: "T[..., n]"}, returns: {y: "T[...]"}, where: ["n > 1 or x.shape[0] < 9"]}`: dispatcher.BatchEach,
 	}
 	for src, want := range wants {
-		all, err := emitted(t, "f: "+strings.Replace(src, "{", "{types: {T: [float32]}, symbol: f, ", 1))
+		all, err := emitted(t, "f: "+"{types: {T: [float32]}, symbol: f, "+src[1:])
 		require.NoError(t, err, src)
 		assert.Contains(t, all["dlpackgen_torch/described_operators.hpp"], "Batching::"+want+";", src)
 		registered := strings.Contains(all["dlpackgen_torch/described_kernels.cpp"], "FuncTorchBatched")
