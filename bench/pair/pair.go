@@ -48,9 +48,9 @@ func (r Result) Ratios() (all []float64) {
 // Loop converts a function to Work.
 func Loop(run func(n int)) Work {
 	return func(n int) time.Duration {
-		start := time.Now()
+		start := now()
 		run(n)
-		return time.Since(start)
+		return now().Sub(start)
 	}
 }
 
@@ -63,9 +63,9 @@ func Chunks(size int, prepare, run, finish func(n int)) Work {
 			if prepare != nil {
 				prepare(count)
 			}
-			start := time.Now()
+			start := now()
 			run(count)
-			total += time.Since(start) - clock
+			total += now().Sub(start) - clock
 			if finish != nil {
 				finish(count)
 			}
@@ -74,12 +74,15 @@ func Chunks(size int, prepare, run, finish func(n int)) Work {
 	}
 }
 
+// now reads the clock.
+var now = time.Now
+
 // clock is the minimum time of reading the clock.
 var clock = func() time.Duration {
 	least := time.Hour
 	for range 1000 {
-		start := time.Now()
-		least = min(least, time.Since(start))
+		start := now()
+		least = min(least, now().Sub(start))
 	}
 	return least
 }()

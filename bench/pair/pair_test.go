@@ -39,21 +39,35 @@ func TestBothHalvesTakeAboutASlice(t *testing.T) {
 	assert.Less(t, fitting(noted(0, "nothing", &ran), time.Millisecond), 1<<25, "it ends")
 }
 
+// stopped replaces the clock by one that only the returned function advances.
+func stopped(t *testing.T) (advance func(time.Duration)) {
+	at, real, least := time.Time{}, now, clock
+	now, clock = func() time.Time { return at }, 0
+	t.Cleanup(func() { now, clock = real, least })
+	return func(d time.Duration) { at = at.Add(d) }
+}
+
 func TestChunksTimeOnlyTheWork(t *testing.T) {
+	advance := stopped(t)
 	var sizes []int
-	rest := func(int) { time.Sleep(20 * time.Millisecond) }
-	work := Chunks(4, rest, func(n int) { sizes = append(sizes, n) }, rest)
-	assert.Less(t, work(10), 20*time.Millisecond)
+	rest := func(int) { advance(time.Hour) }
+	run := func(n int) {
+		sizes = append(sizes, n)
+		advance(time.Duration(n) * time.Second)
+	}
+	assert.Equal(t, 10*time.Second, Chunks(4, rest, run, rest)(10))
 	assert.Equal(t, []int{4, 4, 2}, sizes)
-	work = Chunks(4, nil, func(int) { time.Sleep(time.Millisecond) }, nil)
-	assert.Greater(t, work(8), time.Millisecond)
+	assert.Equal(t, 8*time.Second, Chunks(4, nil, run, nil)(8))
+	clock = time.Second // of each chunk
+	assert.Equal(t, 6*time.Second, Chunks(4, nil, run, nil)(9), "three chunks")
 }
 
 func TestLoopTimesAllOfIt(t *testing.T) {
+	advance := stopped(t)
 	times := 0
-	took := Loop(func(n int) { times = n; time.Sleep(2 * time.Millisecond) })(7)
+	took := Loop(func(n int) { times = n; advance(2 * time.Second) })(7)
 	assert.Equal(t, 7, times)
-	assert.Greater(t, took, time.Millisecond)
+	assert.Equal(t, 2*time.Second, took)
 }
 
 var kept []*int

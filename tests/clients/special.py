@@ -4,8 +4,8 @@ whose names begin with it."""
 import ctypes
 import gc
 import os
+import socket
 import sys
-import time
 import traceback
 import warnings
 
@@ -355,11 +355,13 @@ def jax_keeps_what_another_thread_deletes():
     x = jnp.arange(100000.0, dtype="float32")
     want = np.array(x).tobytes()
     got = []
-    reader = threading.Thread(target=lambda: got.append(clients.read_later(x)))
+    ours, theirs = socket.socketpair()
+    reader = threading.Thread(target=lambda: got.append(clients.read_later(x, theirs.fileno())))
     reader.start()
-    time.sleep(0.1)
+    ours.recv(1)
     x.delete()
     others = [jnp.full(100000, float(i), "float32").block_until_ready() for i in range(8)]
+    ours.send(b" ")
     reader.join()
     assert got == [want], len(others)
 

@@ -180,7 +180,7 @@ func main() {
 	for _, leak := range dlpack.Leaks() {
 		fmt.Println("left:", leak.What)
 	}
-	for round := 0; round < 5 || len(dlpack.Leaks()) > 0 && reports.Load() < 3 && round < 3000; round++ {
+	for round := 0; round < 5 || len(dlpack.Leaks()) > 0 && reports.Load() < 3; round++ {
 		runtime.GC()
 		time.Sleep(10 * time.Millisecond)
 	}

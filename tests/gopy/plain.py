@@ -7,7 +7,6 @@ import inspect
 import pickle
 import sysconfig
 import threading
-import time
 import weakref
 
 from check import equal, main, no_leak, outstanding, raises
@@ -418,21 +417,14 @@ def test_capsules_outlive_their_objects():
 
 
 def test_threads_run_while_go_works():
-    """Eight sequential sleeps take eight times as long. A slow machine has a second attempt, with
-    more time."""
-    for seconds in (0.2, 1.5):
-        ran = []
-        began = time.monotonic()
-        threads = [threading.Thread(target=lambda: ran.append(gopy.sleep(seconds))) for _ in range(8)]
-        for t in threads:
-            t.start()
-        for t in threads:
-            t.join()
-        took = time.monotonic() - began
-        equal(ran, [None] * 8)
-        if took < 6 * seconds:
-            return
-    raise AssertionError(f"eight threads took {took} s")
+    """Eight calls wait for each other."""
+    ran = []
+    threads = [threading.Thread(target=lambda: ran.append(gopy.meet(8))) for _ in range(8)]
+    for t in threads:
+        t.start()
+    for t in threads:
+        t.join()
+    equal(ran, [None] * 8)
 
 
 def test_many_threads():

@@ -2,8 +2,8 @@
 alive on both sides. The exit code is the result, or tests/endings.py reports several."""
 
 import atexit
+import socket
 import threading
-import time
 import types
 
 from check import *
@@ -55,6 +55,8 @@ elif how == "late":  # calls while Python ends
     atexit.register(read, x)
 elif how == "daemon":  # a thread requests the GIL while Python ends
     f = function(any_tensor())
-    threading.Thread(target=checked.unlocked, args=(f.which, 0.5, x), daemon=True).start()
-    time.sleep(0.1)
+    ours, theirs = socket.socketpair()
+    threading.Thread(target=checked.unlocked, args=(f.which, theirs.fileno(), x), daemon=True).start()
+    ours.recv(1)
+    AtTheEnd(lambda send=ours.send, kept=theirs: send(b" "))
 print("end of", how, flush=True)

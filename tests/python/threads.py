@@ -1,7 +1,7 @@
 """Threads, forks and subinterpreters."""
 
+import socket
 import threading
-import time
 
 from check import *
 import children
@@ -65,11 +65,13 @@ def test_one_thread_consumes_a_capsule():
 
 def test_others_run_while_a_function_works():
     f = function(any_tensor())
+    ours, theirs = socket.socketpair()
     done = []
-    thread = threading.Thread(target=lambda: done.append(checked.unlocked(f.which, 0.5, New(2))["shape"]))
+    thread = threading.Thread(target=lambda: done.append(checked.unlocked(f.which, theirs.fileno(), New(2))["shape"]))
     thread.start()
-    time.sleep(0.1)
+    ours.recv(1)
     equal(done, [])  # this line runs while the other thread waits without the GIL
+    ours.send(b" ")
     thread.join()
     equal(done, [(2,)])
 

@@ -40,6 +40,7 @@ var module = dlpackpy.Module{
 		{Name: "echo", Doc: "echo(x, kind): a value through Go", Call: echo},
 		{Name: "fail", Doc: "fail(kind): an error of Go", Call: fail},
 		{Name: "mishap", Doc: "mishap(kind): results that cannot be, and the GIL given up twice", Call: mishap},
+		{Name: "meet", Doc: "meet(parties): without the GIL", Call: meet},
 		{Name: "sleep", Doc: "sleep(seconds): without the GIL", Call: sleep},
 		{Name: "probe", Doc: "probe(plan, *args): reads arguments in the order of a plan, then all elements",
 			Call: probe},
@@ -355,6 +356,20 @@ func mishap(call *dlpackpy.Call) (any, error) {
 	}
 	call.WithoutGIL(func() { call.WithoutGIL(func() { _, err = call.Int(0) }) })
 	return []any{err.Error(), some}, nil
+}
+
+var here atomic.Int64
+
+// meet returns when as many calls are running concurrently, without the GIL.
+func meet(call *dlpackpy.Call) (any, error) {
+	parties, err := call.Int(0)
+	last := (here.Add(1) + parties - 1) / parties * parties
+	call.WithoutGIL(func() {
+		for here.Load() < last { // uses CPU time, which is limited in mutants
+			runtime.Gosched()
+		}
+	})
+	return nil, err
 }
 
 func sleep(call *dlpackpy.Call) (any, error) {

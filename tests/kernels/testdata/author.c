@@ -106,12 +106,12 @@ int alone(DLTensor* y, void* stream) {
   return others;
 }
 
-/* Waits for a second caller. */
+/* Waits for a second caller, for any time if tries is negative. */
 int meet(int64_t tries, void* stream) {
   static int inside;
   (void)stream;
   __atomic_fetch_add(&inside, 1, __ATOMIC_SEQ_CST);
-  while (tries-- > 0 && __atomic_load_n(&inside, __ATOMIC_SEQ_CST) < 2) rest();
+  while (tries-- != 0 && __atomic_load_n(&inside, __ATOMIC_SEQ_CST) < 2) rest();
   return __atomic_load_n(&inside, __ATOMIC_SEQ_CST) < 2;
 }
 

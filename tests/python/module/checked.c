@@ -2,7 +2,7 @@
 #define DLPACKGEN_PYTHON_IMPLEMENTATION
 #include <dlpackgen_python.h>
 
-#include <time.h>
+#include <unistd.h>
 
 /* Begins all calls here except those of called(). */
 #ifndef BEGIN
@@ -299,14 +299,15 @@ static PyObject* quiet(PyObject* module, PyObject* const* args, Py_ssize_t count
   return Py_NewRef(Py_None);
 }
 
-/* unlocked(which, seconds, ...) waits without the GIL. */
+/* unlocked(which, socket, ...) sends a byte and receives one, without the GIL. */
 static PyObject* unlocked(PyObject* module, PyObject* const* args, Py_ssize_t count, PyObject* keywords) {
   DLPACKGEN_CALL_OF(call, MOST_PARAMETERS);
-  const double seconds = PyFloat_AsDouble(args[1]);
-  struct timespec wait = {(time_t)seconds, (long)((seconds - (double)(time_t)seconds) * 1e9)};
+  const int socket = (int)PyLong_AsLong(args[1]);
+  char byte = 0;
+  int failed;
   if (BEGIN(&call, module, &functions[PyLong_AsLong(args[0])], args + 2, count - 2, keywords)) return NULL;
-  Py_BEGIN_ALLOW_THREADS nanosleep(&wait, NULL);
-  Py_END_ALLOW_THREADS PyObject* out = describe_argument(&call, 0);
+  Py_BEGIN_ALLOW_THREADS failed = write(socket, &byte, 1) != 1 || read(socket, &byte, 1) != 1;
+  Py_END_ALLOW_THREADS PyObject* out = failed ? PyErr_SetFromErrno(PyExc_OSError) : describe_argument(&call, 0);
   dlpackgen_call_end(&call);
   return out;
 }

@@ -2,11 +2,9 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -42,6 +40,11 @@ type visit struct {
 	Picture    string
 }
 
+// idle waits until the page has loaded, and its scripts have nothing to do.
+var idle = chromedp.Evaluate[chromedp.Void](`new Promise(done => {
+	const rest = () => requestIdleCallback(() => requestAnimationFrame(() => requestIdleCallback(() => done())));
+	document.readyState === "complete" ? rest() : addEventListener("load", rest); })`, chromedp.EvalAwaitPromise)
+
 // visit opens a page in a new tab.
 func (l look) visit(ctx context.Context, url, axe, folder string) (*visit, error) {
 	// The theme stores the colours in a profile, so each look has its own.
@@ -52,7 +55,7 @@ func (l look) visit(ctx context.Context, url, axe, folder string) (*visit, error
 	err := chromedp.Do(tab,
 		l.emulate(),
 		chromedp.Navigate(url),
-		chromedp.Sleep(300*time.Millisecond), // the theme's scripts change the page after loading
+		idle, // the theme's scripts change the page after loading
 		v.photograph(),
 		into(&v.Overflow, chromedp.Evaluate[int](
 			"document.documentElement.scrollWidth - document.documentElement.clientWidth")),
@@ -227,14 +230,6 @@ func answer(tab context.Context, text string) (*results, error) {
 	if _, err := chromedp.Run(tab, chromedp.Nodes(".md-search-result__item")); err != nil {
 		return nil, err
 	}
-	found := &results{Search: text}
-	for range 50 { // typing goes on meanwhile, and changes the results
-		before := found.Pages
-		err := chromedp.Do(tab, chromedp.Sleep(200*time.Millisecond),
-			into(&found.Pages, chromedp.Evaluate[[][]string](links)))
-		if err != nil || slices.EqualFunc(before, found.Pages, slices.Equal) {
-			return found, err
-		}
-	}
-	return nil, errors.New("its results change all the time")
+	found := &results{Search: text} // all results of one key, after the first of them
+	return found, chromedp.Do(tab, idle, into(&found.Pages, chromedp.Evaluate[[][]string](links)))
 }

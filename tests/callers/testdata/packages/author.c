@@ -36,15 +36,12 @@ MIX(mix_float64, double)
 
 const char* mix_error(int code) { return code % 2 ? "an odd status" : "an even status"; }
 
-/* Returns when as many calls are running concurrently; 1 if they never are. */
+/* Returns when as many calls are running concurrently. */
 int meet(const DLTensor* x, int64_t parties, DLTensor* y, void* stream) {
   static int64_t here;
   (void)stream;
   const int64_t last = (__atomic_add_fetch(&here, 1, __ATOMIC_SEQ_CST) + parties - 1) / parties * parties;
-  for (int tries = 0; __atomic_load_n(&here, __ATOMIC_SEQ_CST) < last; tries++) {
-    if (tries == 10000) return 1;
-    sleep_for(1);
-  }
+  while (__atomic_load_n(&here, __ATOMIC_SEQ_CST) < last) sleep_for(1);
   for (int64_t i = size_of(x); i-- > 0;) DATA(float, y)[i] = DATA(float, x)[i];
   return 0;
 }
@@ -58,7 +55,8 @@ const char* turn_error(int code) {
   return turned;
 }
 
-/* The result is the number of running calls, which must be one. A negative time is an error. */
+/* The result is the number of running calls, which must be one. A negative time is an error. A call
+ * of 1,000 ms lasts until the caller changes the first element, which the call sets to -1. */
 int turn(const DLTensor* x, int64_t milliseconds, DLTensor* y, void* stream) {
   static int64_t here;
   (void)stream;
@@ -67,8 +65,10 @@ int turn(const DLTensor* x, int64_t milliseconds, DLTensor* y, void* stream) {
     return 1;
   }
   const int64_t count = __atomic_add_fetch(&here, 1, __ATOMIC_SEQ_CST);
-  DATA(float, x)[0] = -1; /* notifies the caller that the call has begun */
-  sleep_for(milliseconds);
+  volatile float* const first = DATA(float, x);
+  *first = -1; /* notifies the caller that the call has begun */
+  if (milliseconds < 1000) sleep_for(milliseconds);
+  while (milliseconds >= 1000 && *first == -1) sleep_for(1);
   for (int64_t i = size_of(x); i-- > 0;) DATA(float, y)[i] = (float)count;
   (void)__atomic_sub_fetch(&here, 1, __ATOMIC_SEQ_CST);
   return 0;
