@@ -436,33 +436,33 @@ static void a_deleter_at_exit(void) {
 }
 
 static void with_a_device(void) {
-  check("devices are counted", devices_are_counted);
+  run_check("devices are counted", devices_are_counted);
 #if !defined(_WIN32)
   if (conformance_hooks.live) begin_to_count();
 #endif
-  check("devices that do not exist", devices_that_do_not_exist);
-  check("numbers of streams", numbers_of_streams);
-  check("streams of a program", streams_of_a_program);
-  check("tensors are as requested", tensors_are_as_requested);
-  check("requests that are rejected", requests_that_are_rejected);
-  check("sizes of callers", sizes_of_callers);
-  check("whose memory", whose_memory);
-  check("bounds of allocations", bounds_of_allocations);
-  check("freed memory is unknown", freed_memory_is_unknown);
-  check("copies arrive", copies_arrive);
-  check("copies of all sizes", copies_of_all_sizes);
-  check("copies that are rejected", copies_that_are_rejected);
-  check("streams in order", streams_in_order);
-  check("tensors of others", tensors_of_others);
-  check("tensors that are kept", tensors_that_are_kept);
+  run_check("devices that do not exist", devices_that_do_not_exist);
+  run_check("numbers of streams", numbers_of_streams);
+  run_check("streams of a program", streams_of_a_program);
+  run_check("tensors are as requested", tensors_are_as_requested);
+  run_check("requests that are rejected", requests_that_are_rejected);
+  run_check("sizes of callers", sizes_of_callers);
+  run_check("whose memory", whose_memory);
+  run_check("bounds of allocations", bounds_of_allocations);
+  run_check("freed memory is unknown", freed_memory_is_unknown);
+  run_check("copies arrive", copies_arrive);
+  run_check("copies of all sizes", copies_of_all_sizes);
+  run_check("copies that are rejected", copies_that_are_rejected);
+  run_check("streams in order", streams_in_order);
+  run_check("tensors of others", tensors_of_others);
+  run_check("tensors that are kept", tensors_that_are_kept);
 #if !defined(_WIN32)
-  check("threads together", threads_together);
-  check("a deleter elsewhere", a_deleter_elsewhere);
-  check("a child of fork", a_child_of_fork);
+  run_check("threads together", threads_together);
+  run_check("a deleter elsewhere", a_deleter_elsewhere);
+  run_check("a child of fork", a_child_of_fork);
   if (has_hooks()) with_hooks();
   counting = 0; /* the memory of the last check exists until after main */
 #endif
-  check("a deleter at exit", a_deleter_at_exit);
+  run_check("a deleter at exit", a_deleter_at_exit);
 }
 
 /* Reports the checks that were omitted because a hook is missing. */
@@ -482,9 +482,9 @@ static void print_omissions(void) {
 
 int main(void) {
   table = CONFORMANCE_TABLE;
-  check("the table", the_table);
-  check("the first error stays", the_first_error_stays);
-  check("null everywhere", null_everywhere);
+  run_check("the table", the_table);
+  run_check("the first error stays", the_first_error_stays);
+  run_check("null everywhere", null_everywhere);
   const int code = table->probe(&driver_info, &error);
   const dlpackgen_backend_error first = error;
   if (!code) with_a_device();

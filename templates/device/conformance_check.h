@@ -3,7 +3,7 @@
 #ifndef DLPACKGEN_CONFORMANCE_CHECK_H_
 #define DLPACKGEN_CONFORMANCE_CHECK_H_
 
-#include "conformance.h"
+#include "conformance_device.h"
 
 #include <stdarg.h>
 #include <stdio.h>
@@ -111,7 +111,7 @@ static void count_living(void) {
 
 #endif
 
-static void check(const char* name, void (*run)(void)) {
+static void run_check(const char* name, void (*run)(void)) {
   failed_here = 0;
   memset(&error, 0, sizeof error);
   watch(name);

@@ -1,6 +1,6 @@
 
-/* The hooks that conformance.c needs from the vendor to test the order of work: streams, and work
- * that ends only when it is released. Part of conformance.c. */
+/* The hooks that a vendor implements so that conformance.c can test the order of work: streams, and
+ * work that ends only when it is released. The file with a backend's hooks includes this header. */
 #ifndef DLPACKGEN_CONFORMANCE_HOOKS_H_
 #define DLPACKGEN_CONFORMANCE_HOOKS_H_
 

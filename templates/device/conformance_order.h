@@ -444,15 +444,15 @@ static void begin_to_count(void) {
 }
 
 static void with_hooks(void) {
-  check("stream_synchronize waits", synchronizing);
-  check("copies are queued", queued_copies);
-  check("copies of the host wait", copies_of_the_host);
-  check("streams wait for each other", order_of_streams);
-  check("memory in use is kept", memory_in_use);
-  check("streams that are gone", streams_that_are_gone);
-  check("owners of streams", owners_of_streams);
-  if (conformance_hooks.fails) check("work that fails", work_that_fails);
-  if (conformance_hooks.reject) check("calls that the driver rejects", calls_that_are_rejected);
+  run_check("stream_synchronize waits", synchronizing);
+  run_check("copies are queued", queued_copies);
+  run_check("copies of the host wait", copies_of_the_host);
+  run_check("streams wait for each other", order_of_streams);
+  run_check("memory in use is kept", memory_in_use);
+  run_check("streams that are gone", streams_that_are_gone);
+  run_check("owners of streams", owners_of_streams);
+  if (conformance_hooks.fails) run_check("work that fails", work_that_fails);
+  if (conformance_hooks.reject) run_check("calls that the driver rejects", calls_that_are_rejected);
 }
 
 static int has_hooks(void) {

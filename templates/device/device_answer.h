@@ -1,5 +1,6 @@
 
-/* The result of a call for the Go package. Part of its preambles. */
+/* The result of a call, for the Go package: each of its files that call C includes this header,
+ * because cgo compiles their preambles separately. Programs in C and C++ do not need it. */
 #ifndef DLPACKGEN_DEVICE_ANSWER_H_
 #define DLPACKGEN_DEVICE_ANSWER_H_
 

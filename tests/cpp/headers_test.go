@@ -191,18 +191,22 @@ func TestEveryReleaseWorks(t *testing.T) {
 	}
 }
 
-// sources lists the hand-written C and C++ of this project.
+// formatted are the extensions of C, C++ and CUDA.
+var formatted = []string{".c", ".h", ".cpp", ".hpp", ".cu"}
+
+// sources lists the hand-written files of this project in these languages.
 func sources(t *testing.T, root string) (files []string) {
 	t.Helper()
-	out, err := exec.Command("git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard",
-		"--", "templates", "tests", "bench", "examples").Output()
+	out, err := exec.Command("git", "-C", root, "ls-files", "--cached", "--others", "--exclude-standard").Output()
 	require.NoError(t, err)
+	foreign := regexp.MustCompile(`^(?:gen|backends|golden)/|/testdata/(?:facts|darwin)/`)
+	kinds := map[string]bool{}
 	for _, name := range strings.Fields(string(out)) {
-		if slices.Contains([]string{".c", ".h", ".cpp", ".hpp"}, filepath.Ext(name)) &&
-			!strings.Contains(name, "testdata/facts") && !strings.Contains(name, "testdata/darwin") {
-			files = append(files, filepath.Join(root, name))
+		if slices.Contains(formatted, filepath.Ext(name)) && !foreign.MatchString(name) {
+			kinds[filepath.Ext(name)], files = true, append(files, filepath.Join(root, name))
 		}
 	}
+	require.Len(t, kinds, len(formatted), "files of each kind")
 	return files
 }
 
@@ -219,7 +223,7 @@ func rendered(t *testing.T, root string) (files []string) {
 		filepath.Join(root, "gen"), filepath.Join(root, "backends"), filepath.Join(root, "golden", "out"), made,
 	} {
 		require.NoError(t, filepath.WalkDir(folder, func(name string, entry os.DirEntry, err error) error {
-			if slices.Contains([]string{".c", ".h", ".cpp", ".hpp", ".cu"}, filepath.Ext(name)) && !entry.IsDir() {
+			if slices.Contains(formatted, filepath.Ext(name)) && !entry.IsDir() {
 				files = append(files, name)
 			}
 			return err

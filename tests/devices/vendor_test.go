@@ -140,13 +140,13 @@ func shm(t testing.TB) string {
 	t.Helper()
 	return testkit.Built(t, "shm", func(dir string) {
 		require.NoError(t, os.CopyFS(dir, os.DirFS(filepath.Join(golden.Root(t), "backends/shm"))))
-		require.NoError(t, os.CopyFS(filepath.Join(dir, "conformance"), os.DirFS(filepath.Join(cuda(t),
+		require.NoError(t, os.CopyFS(filepath.Join(dir, "conformance"), os.DirFS(filepath.Join(cudaParts(t),
 			"conformance"))))
 		text := "#include \"../dlpackgen_shm.h\"\n#include \"conformance_hooks.h\"\nstatic const struct " +
 			"conformance_hooks conformance_hooks = {0};\n#define CONFORMANCE_TABLE " +
 			"dlpackgen_shm()->device\n#define CONFORMANCE_NAME \"shm\"\n" +
 			"static const struct conformance_type { int type, zero; } conformance_types[] = {{kDLCPU, 1}};\n"
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "conformance/conformance.h"), []byte(text), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, "conformance/conformance_device.h"), []byte(text), 0o600))
 	})
 }
 

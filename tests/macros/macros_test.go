@@ -76,7 +76,7 @@ func TestBackends(t *testing.T) {
 	t.Parallel()
 	folders, err := filepath.Glob(generated(t, "backends", "*"))
 	require.NoError(t, err)
-	found := 0
+	found, tested := 0, 0
 	for _, folder := range folders {
 		sources, err := filepath.Glob(filepath.Join(folder, "*.c"))
 		require.NoError(t, err)
@@ -92,8 +92,20 @@ func TestBackends(t *testing.T) {
 			func(path string) bool { return filepath.Ext(path) != ".h" })
 		assertBears(t, unitOf(t, name+" sources", append(inSource, sources...), where, inC), inTurn())
 		assertBears(t, unitOf(t, name+" C++", headers, where, inCpp), inTurn())
+		conformance, err := filepath.Glob(filepath.Join(folder, "conformance", "*"))
+		require.NoError(t, err)
+		if len(conformance) == 0 {
+			continue
+		}
+		tested++ // a vendor's hooks include other headers before it
+		hooks := slices.DeleteFunc(slices.Clone(conformance),
+			func(path string) bool { return filepath.Ext(path) != ".h" })
+		program := append(hooks, filepath.Join(folder, "conformance", "conformance.c"))
+		assertBears(t, unitOf(t, name+" conformance", program, where, inC), inTurn())
+		assertBears(t, unitOf(t, name+" hooks", hooks, where, inCpp), inTurn())
 	}
 	assert.Greater(t, found, 2, "the pattern finds them")
+	assert.Equal(t, 3, tested, "with a conformance program")
 }
 
 // mutants are headers that use a macro's word; without the macro, each compiles.

@@ -155,7 +155,7 @@ func TestALostNameIsFound(t *testing.T) {
 }
 
 // private are headers that users do not include, and those with upstream's names or assertions.
-var private = []string{"dlpack.h", "abi_check.h", "device_answer.h", "conformance.h", "conformance_hooks.h"}
+var private = []string{"dlpack.h", "abi_check.h", "device_answer.h", "conformance_hooks.h"}
 
 // Only dlpack.h declares names of dmlc/dlpack. In C, all others have the prefix, and enumerators
 // are upper case.

@@ -21,8 +21,8 @@ func sources(r *spec.Release, b *backend.Backend) []emit.Asset {
 			{From: "device/device.go", To: name + ".go"},
 			// A program, which does not belong to the Go package.
 			{From: "device/conformance.c", To: "conformance/conformance.c",
-				Parts: emit.Copies("device", "", conformance...)},
-			{From: "device/conformance_device.h.tmpl", To: "conformance/conformance.h", View: v},
+				Parts: append(emit.Copies("device", "", conformance...),
+					emit.Asset{From: "device/conformance_device.h.tmpl", To: "conformance_device.h", View: v})},
 			{From: "device/conformance_hooks.h", To: "conformance/conformance_hooks.h"},
 		},
 		implementations[b.Implementation](name, inside(r, v)))

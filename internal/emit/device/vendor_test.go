@@ -50,7 +50,7 @@ func TestAVendorsBackEnd(t *testing.T) {
 		assert.False(t, strings.HasPrefix(f.Path, "streams"), f.Path)
 	}
 	for _, name := range []string{"acme.go", "acme_impl.c", "dlpackgen_acme.c", "dlpackgen_acme.h", "vendor_impl.h",
-		"conformance/conformance.c", "conformance/conformance.h", "conformance/acme_hooks.h"} {
+		"conformance/conformance.c", "conformance/conformance_hooks.h", "conformance/acme_hooks.h"} {
 		assert.Contains(t, texts, name)
 	}
 	assert.True(t, strings.HasPrefix(texts["acme_impl.c"],
