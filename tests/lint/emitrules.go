@@ -1,6 +1,7 @@
 package lint
 
 import (
+	"bytes"
 	"slices"
 	"strings"
 )
@@ -50,4 +51,16 @@ func diskReads(tree []File) []string {
 		return f.within(strings.TrimSuffix(emitters, "/")) && slices.Contains([]string{"os", "io/ioutil",
 			"path/filepath", "syscall"}, name)
 	})
+}
+
+// separateParts finds outputs that are a part of another file: the engine inserts parts where they
+// are included.
+func separateParts(tree []File) (found []string) {
+	for _, f := range tree {
+		begin := f.Data[:min(len(f.Data), 2000)]
+		if f.within("gen", "backends") && bytes.Contains(begin, []byte("Part of ")) {
+			found = append(found, f.Path+": a part of another file: list it in emit.Asset.Parts, or say what it is")
+		}
+	}
+	return found
 }

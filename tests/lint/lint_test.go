@@ -399,6 +399,11 @@ var broken = map[string]struct{ bad, good []files }{
 		bad:  []files{{"a/b.h.orig": "x"}, {"a/b.h.rej": ""}, {"b.h~": "x"}, {"b.bak": "x"}, {".b.h.swp": "x"}},
 		good: []files{{"a/original.h": "x", "a/orig": "x", "a.orig/b.h": "x"}},
 	},
+	"no output is a part of another": {
+		bad: []files{{"gen/c/a.h": "/* Checks. Part of a.c. */\n"},
+			{"backends/a/b.h": banner + "/* Part of a.c. */\n"}},
+		good: []files{{"templates/c/a.h": "/* Part of a.c. */\n"}, {"gen/c/a.c": "/* Are part of a. */\n"}},
+	},
 	"no target imports another": {
 		bad: []files{rowsOf("internal/emit/a/a.go", "emit/b"), rowsOf("internal/emit/x.go", "emit/a")},
 		good: []files{rowsOf("internal/emit/a/a.go", "emit/shared"), rowsOf("internal/emit/a/a_test.go", "emit/b"),

@@ -45,27 +45,28 @@ func (s *speller) typeName(n *node) string {
 
 func (s *speller) spell(n *node) string { return s.declare(n, "") }
 
+// The words of declarations, by the tag of their type.
+var (
+	marks = map[dwarf.Tag]string{dwarf.TagPointerType: "*", dwarf.TagReferenceType: "&",
+		dwarf.TagRvalueReferenceType: "&&"}
+
+	qualifiers = map[dwarf.Tag]string{dwarf.TagConstType: "const", dwarf.TagVolatileType: "volatile",
+		dwarf.TagRestrictType: "restrict", dwarf.TagAtomicType: "_Atomic"}
+)
+
 // declare formats the declaration of inner, which may be "", with type n.
 func (s *speller) declare(n *node, inner string) string {
 	if n == nil {
 		return join("void", inner)
 	}
 	elem := s.of(n)
+	if mark := marks[n.Tag]; mark != "" {
+		return s.indirect(elem, mark, inner)
+	}
+	if qualifier := qualifiers[n.Tag]; qualifier != "" {
+		return s.qualified(elem, qualifier, inner)
+	}
 	switch n.Tag {
-	case dwarf.TagPointerType:
-		return s.indirect(elem, "*", inner)
-	case dwarf.TagReferenceType:
-		return s.indirect(elem, "&", inner)
-	case dwarf.TagRvalueReferenceType:
-		return s.indirect(elem, "&&", inner)
-	case dwarf.TagConstType:
-		return s.qualified(elem, "const", inner)
-	case dwarf.TagVolatileType:
-		return s.qualified(elem, "volatile", inner)
-	case dwarf.TagRestrictType:
-		return s.qualified(elem, "restrict", inner)
-	case dwarf.TagAtomicType:
-		return s.qualified(elem, "_Atomic", inner)
 	case dwarf.TagArrayType:
 		return s.declare(elem, inner+extent(n))
 	case dwarf.TagSubroutineType:
