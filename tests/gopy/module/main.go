@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 	"unsafe"
 
@@ -358,18 +359,34 @@ func mishap(call *dlpackpy.Call) (any, error) {
 	return []any{err.Error(), some}, nil
 }
 
-var here atomic.Int64
+var (
+	here  atomic.Int64
+	alone atomic.Bool // a call has given up
+)
 
-// meet returns when as many calls are running concurrently, without the GIL.
+// meet returns when as many calls are running concurrently, without the GIL. Its limit is CPU time,
+// which the calls of other processes do not use.
 func meet(call *dlpackpy.Call) (any, error) {
 	parties, err := call.Int(0)
 	last := (here.Add(1) + parties - 1) / parties * parties
+	end := cpuTime() + 10*time.Second
 	call.WithoutGIL(func() {
-		for here.Load() < last { // uses CPU time, which is limited in mutants
+		for here.Load() < last && !alone.Load() {
 			runtime.Gosched()
+			alone.Store(alone.Load() || cpuTime() > end)
 		}
 	})
+	if err == nil && alone.Load() {
+		err = errors.New("no other call came")
+	}
 	return nil, err
+}
+
+// cpuTime is the time that this process has used a processor.
+func cpuTime() time.Duration {
+	var used syscall.Rusage
+	_ = syscall.Getrusage(syscall.RUSAGE_SELF, &used)
+	return time.Duration(used.Utime.Nano() + used.Stime.Nano())
 }
 
 func sleep(call *dlpackpy.Call) (any, error) {
