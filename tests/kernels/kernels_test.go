@@ -98,7 +98,7 @@ type mistake struct{ old, replacement string }
 // mistakes are in kernels.c. commonMistakes are in the code that the checks of tables share with
 // kernels.c.
 //
-//mutants:in templates/c/arguments.h
+//mutants:in templates/c/rules.h
 var commonMistakes = map[string]mistake{
 	"usual strides are not looked at": {
 		"if (DLPACKGEN_RARE(stride != DLPACKGEN_RULES_CAST(int64_t, *elements)) && extent != 1) return 0;", ""},
@@ -109,6 +109,8 @@ var commonMistakes = map[string]mistake{
 }
 
 // placeMistakes are in the code for alignment that both share.
+//
+//mutants:in templates/c/check.h
 var placeMistakes = map[string]mistake{
 	"usual tensors are aligned":  {"&& !dlpackgen_is_between(tensor);", ";"},
 	"usual tensors are anywhere": {"return dlpackgen_memory_fits_(tensor, 1) && ", "return "},
