@@ -39,7 +39,7 @@ func prepare(t *testing.T) builder {
 	if !testtool.Has(python, "torch") {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
-	b := builder{python, testtool.RequireHeaders(t, python), testtool.RequireCompiler(t, "gcc", "gcc"), t.TempDir()}
+	b := builder{python, testtool.RequireHeaders(t, python), testtool.RequireRunCompiler(t, "gcc"), t.TempDir()}
 	testkit.Generate(t, data+"dlpackgen.yaml", b.dir)
 	return b
 }

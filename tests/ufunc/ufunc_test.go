@@ -50,7 +50,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 		"-Ikernels",
 		"-Ipython", "-isystem", b.headers, "-DPy_LIMITED_API=0x030B0000", source, "kernels/kernels.c",
 		"python/_kernels.c", b.author, "-o", "tried/_kernels.abi3.so"}, flags...)
-	testkit.RunIn(t, b.dir, testtool.RequireCompiler(t, "gcc", "gcc"), append(args, "-lm")...)
+	testkit.RunIn(t, b.dir, testtool.RequireRunCompiler(t, "gcc"), append(args, "-lm")...)
 }
 
 // called runs the tests in Python.
