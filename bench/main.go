@@ -79,7 +79,12 @@ func (s suite) measure(out io.Writer, rounds int) ([]goal, error) {
 		return nil, err
 	}
 	defer os.RemoveAll(dir)
-	return s.run(out, dir, rounds)
+	before := fixedWork()
+	goals, err := s.run(out, dir, rounds)
+	if err == nil {
+		fmt.Fprintln(out, clock(before, fixedWork()))
+	}
+	return goals, err
 }
 
 // goal is a figure that must not exceed its limit.
