@@ -142,6 +142,16 @@ install_linters() {
 	done
 }
 
+# Compiles the parts of Go's standard library that tests build for the race detector and for shared
+# libraries. The suite would compile them otherwise, while both cores have other work.
+build_library() {
+	command -v go >/dev/null || return
+	packages=$(go list -deps -test -f '{{if .Standard}}{{.ImportPath}}{{end}}' ./gen/go/dlpack/dlpacktest |
+		grep -v '^unsafe$' | sort -u)
+	go build -race $packages && go list -export -buildmode=c-shared $packages >/dev/null ||
+		say "the standard library could not be compiled for tests"
+}
+
 # Downloads the Go modules, so that later steps need no network; a failed download is repeated.
 fetch_modules() {
 	command -v go >/dev/null || return
@@ -176,9 +186,12 @@ else
 	say "not Debian: install the equivalents of tests/packages.txt yourself"
 fi
 install_python
-install_frameworks
 fetch_modules
-install_linters
+{
+	install_linters
+	build_library
+} & # meanwhile, packages are downloaded
+install_frameworks
 fetch_crates
 fetch_driver pocl tests/devices/fetch-pocl.sh vendors/pocl.icd
 fetch_driver hip tests/devices/fetch-hip.sh whole
@@ -191,3 +204,4 @@ install_apart legacytvm "TVM 0.19" 1000000
 install_apart zig Zig 1000000
 install_apart docs "the documentation's generator" 500000
 install_apart ci "Conan, pre-commit, check-jsonschema, mypy and meson-python" 500000
+wait
