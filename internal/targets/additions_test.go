@@ -1,6 +1,7 @@
 package targets
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -9,6 +10,7 @@ import (
 	source "github.com/dlpackgen/dlpackgen/spec"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -74,19 +76,18 @@ func TestADeviceTypeIsAddedInTheSpecAlone(t *testing.T) {
 
 // A release is added in one place, the spec: here, a release with the declarations of branch main.
 func TestAReleaseIsAddedInTheSpecAlone(t *testing.T) {
-	const before, last = "  - {version: main,", `      - {until: "1.2", literal: "2"}` + "\n"
-	text := mutant.Once(t, string(source.YAML), before, `  - {version: "1.99", date: 2026-11}`+"\n"+before)
-	text = mutant.Once(t, text, `literal: "3"`+"\n", `literal: "99"`+"\n")
-	s := loaded(t, mutant.Once(t, text, last, last+`      - {until: "1.3", literal: "3"}`+"\n"))
-	assert.Equal(t, "1.99", s.Latest())
-	r, err := s.Release("1.99")
+	s, next := loaded(t, emittest.WithNextRelease(string(source.YAML))), emittest.NextVersion()
+	assert.Equal(t, next, s.Latest())
+	r, err := s.Release(next)
 	require.NoError(t, err)
+	namespace := "namespace v" + strings.ReplaceAll(next, ".", "_") + " {"
 	assertRenders(t, r, map[string]map[string][]string{
-		"c":      {"dlpack/dlpack.h": {" * DLPack 1.99: tensors"}, "dlpackgen/codes.h": {"type codes of DLPack 1.99"}},
-		"cpp":    {"dlpackgen/layout.hpp": {"has the ABI of DLPack 1.99.", "namespace v1_99 {"}},
-		"go":     {"constants.go": {"DLPack 1.99"}},
-		"python": {"dlpackgen_python.h": {"DLPack 1.99 uses in Python"}},
-		"torch":  {"dlpackgen_torch/dtype.hpp": {"namespace v1_99 {"}},
-		"cuda":   {"dlpackgen_cuda.h": {"/* DLPack 1.99;"}},
+		"c": {"dlpack/dlpack.h": {" * DLPack " + next + ": tensors"},
+			"dlpackgen/codes.h": {"type codes of DLPack " + next}},
+		"cpp":    {"dlpackgen/layout.hpp": {"has the ABI of DLPack " + next + ".", namespace}},
+		"go":     {"constants.go": {"DLPack " + next}},
+		"python": {"dlpackgen_python.h": {"DLPack " + next + " uses in Python"}},
+		"torch":  {"dlpackgen_torch/dtype.hpp": {namespace}},
+		"cuda":   {"dlpackgen_cuda.h": {"/* DLPack " + next + ";"}},
 	})
 }

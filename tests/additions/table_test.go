@@ -1,10 +1,17 @@
 package additions
 
+import (
+	"strings"
+
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
+)
+
 // addition is what a contributor adds: the places that he changes, and the commands that use it.
 type addition struct {
 	name     string
 	section  string // of docs/architecture.md
 	places   []place
+	protocol []string          // what the docs list, too: tests with the published protocol, which this is not
 	files    map[string]string // in the folder use/
 	commands string
 }
@@ -12,20 +19,27 @@ type addition struct {
 // place is one source file.
 type place struct {
 	file       string
-	documented []string // how the docs name it
-	created    string   // the text of a new file
+	documented string // how the docs name it
+	created    string // the text of a new file
 	inserted   []insertion
-	replaced   [][2]string
+	edited     func(text string) string
 	missing    string // what the commands print without this place
 }
 
 type insertion struct{ before, text string }
 
-var specFile = []string{"spec/dlpack.yaml"}
+const specFile = "spec/dlpack.yaml"
+
+// next is the release that is added, and minor its minor version.
+var (
+	next        = emittest.NextVersion()
+	_, minor, _ = strings.Cut(next, ".")
+)
 
 var additions = []addition{
 	{
 		name: "data type", section: "Adding a data type",
+		protocol: []string{"internal/spec/spec_test.go", "tests/abi/testdata/facts/dlpack-VERSION.json"},
 		places: []place{{file: "spec/dlpack.yaml", documented: specFile, missing: "FLOAT8_E2M5", inserted: []insertion{
 			{"      - {name: kDLFloat6_e2m3fn, value: 15,",
 				"      - {name: kDLFloat8_e2m5, value: 40, since: main, element: {bits: 8}, doc: A short float.}\n"},
@@ -65,44 +79,73 @@ func Test(t *testing.T) {
 	{
 		name: "rule", section: "Adding a rule of validation",
 		places: []place{
-			{file: "templates/c/rules.h", documented: []string{"templates/c/rules.h"}, missing: "Go {",
+			{file: "templates/c/rules.h", documented: "templates/c/rules.h", missing: "DLPACKGEN_ERROR_STRIDE",
 				inserted: []insertion{
-					{"  DLPACKGEN_ERROR_EXCHANGE_SLOT = 15 ", "  DLPACKGEN_ERROR_ELEMENT_SIZE = 35,\n"},
+					{"  DLPACKGEN_ERROR_EXCHANGE_SLOT = 15 ", "  DLPACKGEN_ERROR_STRIDE = 35,\n"},
 					{"    case DLPACKGEN_ERROR_EXCHANGE_SLOT: return",
-						"    case DLPACKGEN_ERROR_ELEMENT_SIZE: return \"an element exceeds 64 KiB\";\n"},
-					{"  if (!limits->known_device)\n",
-						"  if (dlpackgen_element_bits(tensor->dtype, flags) > 524288)\n" +
-							"    return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_ELEMENT_SIZE, 0, 0, -1);\n"},
+						"    case DLPACKGEN_ERROR_STRIDE: return \"a stride is the smallest integer\";\n"},
+					{"  if (!limits->known_device)\n", `  for (int32_t i = 0; tensor->strides && i < tensor->ndim; ++i)
+    if (tensor->strides[i] == INT64_MIN) return dlpackgen_fail_(mismatch, DLPACKGEN_ERROR_STRIDE, 0, 0, i);
+`},
 				}},
-			{file: "templates/cpp/error.hpp", documented: []string{"templates/cpp/error.hpp"}, missing: "element_size",
+			{file: "templates/c/rules.h", documented: "templates/c/rules.h",
+				missing: "[dlpackgen_check_kernel_checked() dlpackgen_is_usual()",
+				inserted: []insertion{{"  if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_EXTENT)) return 0;\n",
+					"  if (stride == INT64_MIN) return 0;\n"}}},
+			{file: "templates/cpp/error.hpp", documented: "templates/cpp/error.hpp", missing: "smallest_stride",
 				inserted: []insertion{
-					{"  exchange_slot = 15, ", "  element_size = 35,\n"},
-					{"    case ErrorCode::exchange_slot: return", "    case ErrorCode::element_size:\n"},
+					{"  exchange_slot = 15, ", "  smallest_stride = 35,\n"},
+					{"    case ErrorCode::exchange_slot: return", "    case ErrorCode::smallest_stride:\n"},
 				}},
-			{file: "templates/go/validate.go", documented: []string{"templates/go/validate.go"}, missing: "Go {",
+			{file: "templates/go/validate.go", documented: "templates/go/validate.go", missing: "Go {",
 				inserted: []insertion{{"	if count == 0 {\n		return nil //",
-					"	if elementBits(dl.DType, t.flags) > 524288 {\n" +
-						"		return failf(ErrDataType, \"an element of %v exceeds 64 KiB\", dl.DType)\n	}\n"}}},
+					`	for i, stride := range dims(&dl.Strides, dl.NDim) {
+		if stride == math.MinInt64 {
+			return failf(ErrShape, "stride %d is the smallest integer", i)
+		}
+	}
+`}}},
+			{file: "templates/go/validate.go", documented: "templates/go/validate.go",
+				missing: "[plain() of templates/go/validate.go]",
+				inserted: []insertion{{"		if stride != size && extent != 1 ||",
+					"		if stride == 1<<63 {\n			return false\n		}\n"}}},
+			{file: "tests/gobind/foreign.go", documented: "tests/gobind/foreign.go",
+				missing: "give fault 35 a kind",
+				inserted: []insertion{{"	C.DLPACKGEN_ERROR_NULL: ",
+					"	C.DLPACKGEN_ERROR_STRIDE: dlpack.ErrShape,\n"}}},
+			{file: "tests/safety/fuzz/hostile.h", documented: "tests/safety/fuzz/hostile.h", missing: "not so: ",
+				inserted: []insertion{{"  const int device = (int)t->device.device_type;\n",
+					`  for (int32_t i = 0; t->strides && i < t->ndim; i++)
+    if (t->strides[i] == INT64_MIN) return DLPACKGEN_ERROR_STRIDE;
+`}}},
+			{file: "docs/messages.md", documented: "docs/messages.md", missing: "texts without a row",
+				inserted: []insertion{{"- an extent of shape is negative\n", "- a stride is the smallest integer\n"}}},
 		},
 		files: map[string]string{
 			"use.c": `#include <dlpackgen/rules.h>
-int main(void) { return DLPACKGEN_ERROR_ELEMENT_SIZE == 35 ? 0 : 1; }
+int main(void) { return DLPACKGEN_ERROR_STRIDE == 35 ? 0 : 1; }
 `,
 			"use.cpp": `#include <dlpackgen/core.hpp>
 #include <cstring>
-int main() { return std::strcmp(dlpackgen::error_string(dlpackgen::ErrorCode::element_size), "an element exceeds 64 KiB"); }
+int main() {
+  return std::strcmp(dlpackgen::error_string(dlpackgen::ErrorCode::smallest_stride), "a stride is the smallest integer");
+}
 `,
 		},
-		// tests/rules compares C, C++, Go and Python; some of its tensors violate the rule.
-		commands: "go run ./cmd/dlpackgen generate --quiet\n" +
-			"go test -count=1 -run 'Agree' ./tests/rules\n" +
+		// tests/rules compares C, C++, Go and Python, and their fast checks with the rules. Some of
+		// its tensors, of those of tests/gobind and of the fuzzers violate the rule.
+		commands: "unset DLPACKGEN_TIER\ngo run ./cmd/dlpackgen generate --quiet\n" +
 			"gcc -Igen/c -o use/c use/use.c\nuse/c\n" +
-			"g++ -std=c++17 -Igen/c -Igen/cpp -o use/cpp use/use.cpp\nuse/cpp\n",
+			"g++ -std=c++17 -Igen/c -Igen/cpp -o use/cpp use/use.cpp\nuse/cpp\n" +
+			"go test -count=1 -run 'EveryMessage' ./tools/site\n" +
+			"go test -count=1 -run 'Agree|FastChecksAccept' ./tests/rules\n" +
+			"go test -count=1 -run 'JudgeAlike' ./tests/gobind\n" +
+			"FUZZ_RUNS=50000 go test -count=1 -run 'TestHostileTensors/(validate|views)' ./tests/safety\n",
 	},
 	{
 		name: "target", section: "Adding a target",
 		places: []place{
-			{file: "internal/emit/swift/swift.go", documented: []string{"internal/emit/<name>/"},
+			{file: "internal/emit/swift/swift.go", documented: "internal/emit/<name>/",
 				missing: "internal/emit/swift",
 				created: `// Package swift implements target "swift".
 package swift
@@ -115,10 +158,10 @@ var Target = emit.Target{Name: "swift", Doc: "the type codes for Swift", Path: "
 		return emit.Manifest{Assets: emit.Showing(m.Release, emit.Copies("swift", "", "codes.swift.tmpl"))}, nil
 	}}
 `},
-			{file: "templates/swift/codes.swift.tmpl", documented: []string{"templates/<name>/"},
+			{file: "templates/swift/codes.swift.tmpl", documented: "templates/<name>/",
 				missing: "codes.swift.tmpl",
 				created: "public let dlpackVersion = \"{{.Version}}\"\n"},
-			{file: "internal/targets/targets.go", documented: []string{"internal/targets/targets.go"}, missing: "swift",
+			{file: "internal/targets/targets.go", documented: "internal/targets/targets.go", missing: "swift",
 				inserted: []insertion{
 					{"	\"github.com/dlpackgen/dlpackgen/internal/emit/templated\"\n",
 						"	\"github.com/dlpackgen/dlpackgen/internal/emit/swift\"\n"},
@@ -132,20 +175,17 @@ var Target = emit.Target{Name: "swift", Doc: "the type codes for Swift", Path: "
 	},
 	{
 		name: "release", section: "Adding a release",
-		places: []place{{file: "spec/dlpack.yaml", documented: specFile, missing: "1.4", inserted: []insertion{
-			{"  - {version: main, ", "  - {version: \"1.4\", date: 2026-12}\n"},
-		}, replaced: [][2]string{
-			{`literal: "3"` + "\n", `literal: "4"` + "\n"},
-			{`{until: "1.2", literal: "2"}`, `{until: "1.2", literal: "2"}` + "\n      - " +
-				`{until: "1.3", literal: "3"}`},
-		}}},
+		protocol: []string{"internal/spec/spec_test.go", "tests/abi/abi_test.go",
+			"tests/abi/testdata/facts/dlpack-VERSION.json", "tests/torch"},
+		places: []place{{file: "spec/dlpack.yaml", documented: specFile, missing: next,
+			edited: emittest.WithNextRelease}},
 		files: map[string]string{
-			"dlpackgen.yaml": config("1.4"),
+			"dlpackgen.yaml": config(next),
 			"use.c": `#include <dlpack/dlpack.h>
-int main(void) { return DLPACK_MAJOR_VERSION == 1 && DLPACK_MINOR_VERSION == 4 ? 0 : 1; }
+int main(void) { return DLPACK_MINOR_VERSION == ` + minor + ` ? 0 : 1; }
 `,
 			"use.cpp": `#include <dlpackgen/core.hpp>
-int main() { return sizeof(dlpackgen::v1_4::TensorView) > 0 ? 0 : 1; }
+int main() { return sizeof(dlpackgen::v` + strings.ReplaceAll(next, ".", "_") + `::TensorView) > 0 ? 0 : 1; }
 `,
 			"try/use_test.go": `package use
 
@@ -156,7 +196,7 @@ import (
 )
 
 func Test(t *testing.T) {
-	if dlpack.MinorVersion != 4 {
+	if dlpack.MinorVersion != ` + minor + ` {
 		t.Error(dlpack.MinorVersion)
 	}
 }

@@ -3,6 +3,9 @@
 // They do not return their byte range: the tests find its ends by the addresses at which Go accepts
 // the tensor. The overlap and the other layouts of C are compared with their definitions instead.
 //
+// The fast checks of C and Go must accept only tensors that the rules accept; a failed test names
+// those that accept others.
+//
 // The code outside of test files serves only these tests: Go does not allow cgo in test files.
 package rules
 
