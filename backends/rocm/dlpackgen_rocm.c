@@ -335,13 +335,29 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
 #include <stdint.h>
 
 /* The device types and type codes of DLPack 1.3: their names and the properties of their memory.
- * The functions keep no state; any thread may call them. */
+ * The names of the Python protocol. The functions keep no state; any thread may call them. */
 
 #ifdef __cplusplus
 #define DLPACKGEN_CODES_NULL nullptr
 #else
 #define DLPACKGEN_CODES_NULL NULL
 #endif
+
+/* The names of the Python protocol in the newest release: a producer may be of any release. */
+/** The capsule of a DLManagedTensor. */
+#define DLPACKGEN_CAPSULE "dltensor"
+/** The same capsule, after a consumer has taken the tensor. */
+#define DLPACKGEN_CAPSULE_USED "used_dltensor"
+/** The capsule of a DLManagedTensorVersioned. */
+#define DLPACKGEN_CAPSULE_VERSIONED "dltensor_versioned"
+/** The same capsule, after a consumer has taken the tensor. */
+#define DLPACKGEN_CAPSULE_VERSIONED_USED "used_dltensor_versioned"
+/** The capsule of an exchange table. */
+#define DLPACKGEN_CAPSULE_EXCHANGE_API "dlpack_exchange_api"
+/** The attribute of a type with that capsule. */
+#define DLPACKGEN_ATTRIBUTE_EXCHANGE_API "__dlpack_c_exchange_api__"
+/** The attribute of older releases, with the address of the table as an int. */
+#define DLPACKGEN_ATTRIBUTE_OLDER_EXCHANGE_API "__c_dlpack_exchange_api__"
 
 /** Returns the enumerator of a device type, "kDLCPU"; NULL if DLPack 1.3 does not define
  * it. */
@@ -435,6 +451,17 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
  * 0. */
 static inline int dlpackgen_device_is_managed(int32_t device_type) {
   switch (device_type) {
+    case kDLCUDAManaged: return 1;
+    default: return 0;
+  }
+}
+
+/** Returns 1 if the id of such a device is always 0, else 0. */
+static inline int dlpackgen_device_id_is_zero(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:
+    case kDLROCMHost:
     case kDLCUDAManaged: return 1;
     default: return 0;
   }
@@ -2422,10 +2449,10 @@ static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
 /* Checks the allocation. */
 static int streams_check_allocation(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   const int type = (int)r->device.device_type;
-  if (type == BACKEND_device) return streams_check_id("allocate", r->device.device_id, error);
-  if (type < 0 || (type != BACKEND_host && type != BACKEND_managed))
+  if (type < 0 || (type != BACKEND_device && type != BACKEND_host && type != BACKEND_managed))
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the types %s",
                        type, BACKEND_TITLE, BACKEND_TYPES);
+  if (!dlpackgen_device_id_is_zero(type)) return streams_check_id("allocate", r->device.device_id, error);
   if (r->device.device_id == 0) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "allocate: device type %d has only the id 0, not %d",
                      type, (int)r->device.device_id);

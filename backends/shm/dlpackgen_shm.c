@@ -145,13 +145,29 @@ static inline int device_repeat(const dlpackgen_backend_error* first, dlpackgen_
 #include <stdint.h>
 
 /* The device types and type codes of DLPack 1.3: their names and the properties of their memory.
- * The functions keep no state; any thread may call them. */
+ * The names of the Python protocol. The functions keep no state; any thread may call them. */
 
 #ifdef __cplusplus
 #define DLPACKGEN_CODES_NULL nullptr
 #else
 #define DLPACKGEN_CODES_NULL NULL
 #endif
+
+/* The names of the Python protocol in the newest release: a producer may be of any release. */
+/** The capsule of a DLManagedTensor. */
+#define DLPACKGEN_CAPSULE "dltensor"
+/** The same capsule, after a consumer has taken the tensor. */
+#define DLPACKGEN_CAPSULE_USED "used_dltensor"
+/** The capsule of a DLManagedTensorVersioned. */
+#define DLPACKGEN_CAPSULE_VERSIONED "dltensor_versioned"
+/** The same capsule, after a consumer has taken the tensor. */
+#define DLPACKGEN_CAPSULE_VERSIONED_USED "used_dltensor_versioned"
+/** The capsule of an exchange table. */
+#define DLPACKGEN_CAPSULE_EXCHANGE_API "dlpack_exchange_api"
+/** The attribute of a type with that capsule. */
+#define DLPACKGEN_ATTRIBUTE_EXCHANGE_API "__dlpack_c_exchange_api__"
+/** The attribute of older releases, with the address of the table as an int. */
+#define DLPACKGEN_ATTRIBUTE_OLDER_EXCHANGE_API "__c_dlpack_exchange_api__"
 
 /** Returns the enumerator of a device type, "kDLCPU"; NULL if DLPack 1.3 does not define
  * it. */
@@ -245,6 +261,17 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
  * 0. */
 static inline int dlpackgen_device_is_managed(int32_t device_type) {
   switch (device_type) {
+    case kDLCUDAManaged: return 1;
+    default: return 0;
+  }
+}
+
+/** Returns 1 if the id of such a device is always 0, else 0. */
+static inline int dlpackgen_device_id_is_zero(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:
+    case kDLROCMHost:
     case kDLCUDAManaged: return 1;
     default: return 0;
   }
@@ -1324,12 +1351,17 @@ static int shm_make(const struct shm_header* header, size_t size, int* fd, void*
   return code;
 }
 
+/* Returns whether a device of this type can have this id. */
+static int shm_fits_id(DLDevice device) {
+  return device.device_id == 0 || !dlpackgen_device_id_is_zero((int32_t)device.device_type);
+}
+
 static int shm_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
   DLTensor t;
   if (r->device.device_type != kDLCPU)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
                        "allocate: device type %d; only memory of the CPU (1) is shared", (int)r->device.device_type);
-  if (r->device.device_id != 0)
+  if (!shm_fits_id(r->device))
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "allocate: there is no device %d; the CPU is 0",
                        (int)r->device.device_id);
   if (r->stream)
@@ -1659,7 +1691,7 @@ static int shm_pointer_attributes(const void* pointer, dlpackgen_pointer_attribu
 }
 
 static int shm_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
-  if (device.device_type == kDLCPU && device.device_id == 0) return DLPACKGEN_BACKEND_OK;
+  if (device.device_type == kDLCPU && shm_fits_id(device)) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, device.device_type == kDLCPU ? DLPACKGEN_BACKEND_INVALID_DEVICE : DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
       "%s: a stream of device type %d with the id %d; expected the CPU (1) with the id 0", what,

@@ -935,7 +935,7 @@ static int dlpackgen_cupy_device(PyObject* object, DLDevice* device) {
   Py_DECREF(pair);
   device->device_type = (DLDeviceType)type;
   /* DLPack has a single id for memory that all devices can access; CuPy returns the ordinal. */
-  device->device_id = dlpackgen_device_is_managed(type) ? 0 : id;
+  device->device_id = dlpackgen_device_id_is_zero(type) ? 0 : id;
   return PyErr_Occurred() ? -1 : 0;
 }
 
@@ -2493,9 +2493,12 @@ static dlpackgen_error_code dlpackgen_copy_metadata(DLTensor* tensor, int64_t* n
   return DLPACKGEN_OK;
 }
 
-/* Returns whether a device is one of several CPU devices of a library such as JAX. The number of
- * the CPU is 0 (DLPack, the comment on DLDevice.device_id). */
-static int dlpackgen_is_numbered_cpu(DLDevice device) { return device.device_type == kDLCPU && device.device_id != 0; }
+/* Returns whether a library such as JAX numbers several devices of host memory, which have the id 0
+ * in DLPack. Managed memory keeps its id: the producer may have streams on that device. */
+static int dlpackgen_has_needless_id(DLDevice device) {
+  const int32_t type = (int32_t)device.device_type;
+  return device.device_id != 0 && dlpackgen_device_id_is_zero(type) && dlpackgen_device_is_host(type);
+}
 
 /* Creates a holder without an owner. Its data may follow its numbers. */
 static struct dlpackgen_holder* dlpackgen_new_holder(const DLTensor* view, uint64_t flags, size_t extra) {
@@ -2508,7 +2511,7 @@ static struct dlpackgen_holder* dlpackgen_new_holder(const DLTensor* view, uint6
   made->tensor.deleter = dlpackgen_holder_deleter;
   made->tensor.flags = flags;
   made->tensor.dl_tensor = *view;
-  if (dlpackgen_is_numbered_cpu(view->device)) made->tensor.dl_tensor.device.device_id = 0;
+  if (dlpackgen_has_needless_id(view->device)) made->tensor.dl_tensor.device.device_id = 0;
   if (dlpackgen_copy_metadata(&made->tensor.dl_tensor, (int64_t*)(made + 1)) == DLPACKGEN_OK) return made;
   free(made);
   return NULL;
@@ -3155,7 +3158,7 @@ DLPACKGEN_SLOW static int dlpackgen_reject_error(const DLTensor* tensor, dlpackg
 static int dlpackgen_validate_argument(struct dlpackgen_argument* a, int64_t* scratch, int copy) {
   DLTensor* const tensor = &a->tensor;
   dlpackgen_error_code error = DLPACKGEN_OK;
-  if (dlpackgen_is_numbered_cpu(tensor->device)) tensor->device.device_id = 0;
+  if (dlpackgen_has_needless_id(tensor->device)) tensor->device.device_id = 0;
   if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error = DLPACKGEN_ERROR_NDIM;
   else if (tensor->ndim > 0 && !tensor->shape) error = DLPACKGEN_ERROR_SHAPE_NULL;
   else if (copy) error = dlpackgen_copy_metadata(tensor, scratch);
@@ -3267,7 +3270,7 @@ static DLManagedTensorVersioned* dlpackgen_finish_import(struct dlpackgen_receiv
   if (error != DLPACKGEN_OK) made = NULL, dlpackgen_reject_error(view, error);
   else if (writable && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
     made = NULL, dlpackgen_reject("it is read-only, or its producer cannot declare it writable");
-  else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_is_numbered_cpu(view->device))
+  else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_has_needless_id(view->device))
     made = dlpackgen_modern(imported.versioned, imported.legacy);
   if (made && dlpackgen_check_use(&made->dl_tensor, writable)) {
     dlpackgen_delete_quietly(made, NULL);

@@ -23,6 +23,7 @@
 #include <dlpackgen/tensor.h>
 #include "dlpackgen_backend.h"
 
+#include <dlpackgen/codes.h>
 #include <dlpackgen/parameter.h>
 #include <stddef.h>
 
@@ -30,16 +31,16 @@
  * The functions keep no state. */
 
 /* Python keeps pointers to the names of capsules, without copying them. */
-static const char dlpackgen_legacy_fresh[] = "dltensor";
-static const char dlpackgen_legacy_used[] = "used_dltensor";
-static const char dlpackgen_versioned_fresh[] = "dltensor_versioned";
-static const char dlpackgen_versioned_used[] = "used_dltensor_versioned";
-static const char dlpackgen_table_capsule[] = "dlpack_exchange_api";
+static const char dlpackgen_legacy_fresh[] = DLPACKGEN_CAPSULE;
+static const char dlpackgen_legacy_used[] = DLPACKGEN_CAPSULE_USED;
+static const char dlpackgen_versioned_fresh[] = DLPACKGEN_CAPSULE_VERSIONED;
+static const char dlpackgen_versioned_used[] = DLPACKGEN_CAPSULE_VERSIONED_USED;
+static const char dlpackgen_table_capsule[] = DLPACKGEN_CAPSULE_EXCHANGE_API;
 
 /** The attributes of a type with its exchange table: as a capsule, and in older releases as an
  * int. */
-static const char dlpackgen_table_attribute[] = "__dlpack_c_exchange_api__";
-static const char dlpackgen_older_table_attribute[] = "__c_dlpack_exchange_api__";
+static const char dlpackgen_table_attribute[] = DLPACKGEN_ATTRIBUTE_EXCHANGE_API;
+static const char dlpackgen_older_table_attribute[] = DLPACKGEN_ATTRIBUTE_OLDER_EXCHANGE_API;
 
 /** The interpretation of the stream argument of __dlpack__ for a device type. */
 enum dlpackgen_streams {

@@ -43,6 +43,9 @@ type Device struct {
 	Torch  string // PyTorch's key for tensors there, one of TorchKeys; "" for none
 }
 
+// IDIsZero reports whether the id of such a device is always 0.
+func (d Device) IDIsZero() bool { return d.ID == "zero" }
+
 // NoValue is the value of a device whose type another section declares.
 const NoValue = -1
 
@@ -123,15 +126,21 @@ var Kinds = []string{
 
 // Embedded returns a built-in backend.
 func Embedded(name string) *Backend {
-	file := "backends/" + name + ".yaml"
-	src, err := source.Backends.ReadFile(file)
-	if err != nil {
-		panic(fmt.Sprintf("unreachable: no such file is embedded: %v", err))
-	}
+	file, src := embedded(name)
 	diags := &diag.List{}
-	b := Decode("spec/"+file, src, diags)
+	b := Decode(file, src, diags)
 	if b == nil {
 		panic(fmt.Sprintf("unreachable: its tests keep the embedded backends valid: %v", diags.Sorted()[0]))
 	}
 	return b
+}
+
+// embedded returns the file of a built-in backend.
+func embedded(name string) (file string, src []byte) {
+	file = "backends/" + name + ".yaml"
+	src, err := source.Backends.ReadFile(file)
+	if err != nil {
+		panic(fmt.Sprintf("unreachable: no such file is embedded: %v", err))
+	}
+	return "spec/" + file, src
 }

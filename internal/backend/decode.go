@@ -59,7 +59,10 @@ func Decode(file string, src []byte, diags *diag.List) *Backend {
 	if root == nil {
 		return nil
 	}
-	m := root.Map("the backend")
+	return decodeFile(root.Map("the backend"), diags)
+}
+
+func decodeFile(m *yaml.Map, diags *diag.List) *Backend {
 	if v := m.Require("backend"); v != nil {
 		v.Int("backend", Version, Version)
 	}

@@ -57,7 +57,7 @@ func (b ownBackend) devices() (out []declaredDevice) {
 		}
 		row := b.row(i)
 		v := spec.EnumValue{Name: device.Type, Value: device.Value, Doc: b.Title + ": " + memoryDocs[device.Memory]}
-		v.Device = &spec.DeviceRule{HostReadable: device.Memory != backend.Memories[0], IDZero: device.ID == "zero",
+		v.Device = &spec.DeviceRule{HostReadable: device.Memory != backend.Memories[0], IDZero: device.IDIsZero(),
 			Streams: b.Streams.Table}
 		at := deviceNodes{name: row.Get("type"), value: row.Get("value"), valid: true}
 		if !deviceName.MatchString(v.Name) {
@@ -76,7 +76,8 @@ var memoryDocs = map[string]string{
 	"managed": "memory of the host and the device.",
 }
 
-// checkBackends reports device types and stream tables that the selected releases do not have.
+// checkBackends reports device types and stream tables that the selected releases do not have, and
+// what a backend states differently.
 func (d *decoder) checkBackends(cfg *Config, all []ownBackend) {
 	known := d.deviceValues(cfg)
 	releases := d.selectedReleases(cfg)
@@ -89,7 +90,7 @@ func (d *decoder) checkBackends(cfg *Config, all []ownBackend) {
 			}
 		}
 		for _, r := range releases {
-			if d.noTable(r, b) {
+			if b.node.Kind != yaml.Mapping || d.noTable(r, b) || !b.Compare(r, b.node.Map("")) {
 				break
 			}
 		}

@@ -92,7 +92,7 @@ func ruleDevices(b *backend.Backend, values []spec.EnumValue) {
 			continue
 		}
 		rule, known := deviceRule(b, d), values[i].Device
-		if d.Type != externalDevice && known != nil {
+		if d.Type != backend.ExternalDevice && known != nil {
 			rule, rule.Streams = *known, cmp.Or(known.Streams, rule.Streams)
 		}
 		if known != nil {
@@ -102,12 +102,9 @@ func ruleDevices(b *backend.Backend, values []spec.EnumValue) {
 	}
 }
 
-// externalDevice is the type whose meaning the producer and the consumer agree on.
-const externalDevice = "kDLExtDev"
-
 // deviceRule returns the memory rules that a backend declares for one of its types.
 func deviceRule(b *backend.Backend, d backend.Device) spec.DeviceRule {
-	rule := spec.DeviceRule{HostReadable: d.Memory != backend.Memories[0], IDZero: d.ID == "zero"}
+	rule := spec.DeviceRule{HostReadable: d.Memory != backend.Memories[0], IDZero: d.IDIsZero()}
 	if d.Memory == backend.Memories[0] {
 		rule.Streams = streamsOf(b)
 	}

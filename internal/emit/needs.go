@@ -52,6 +52,17 @@ func Lacking(r *spec.Release) []string {
 	return append(missing, lackingFields(r)...)
 }
 
+// LackingNames lists the names of the Python protocol that runtimes use and a user's spec lacks.
+func LackingNames(r *spec.Release) (missing []string) {
+	if r.NewestPython.Versioned.Fresh == "" {
+		missing = append(missing, "the capsule of a versioned tensor")
+	}
+	if r.NewestPython.OlderExchange == "" || r.NewestPython.ExchangeCapsule == "" {
+		missing = append(missing, "the two attributes with an exchange table")
+	}
+	return missing
+}
+
 // Needs returns an error for each entity that a target needs and a user's spec lacks. subject is
 // the beginning of the sentence with its verb: "the headers build on".
 func Needs(r *spec.Release, subject string, lacking ...string) error {

@@ -93,7 +93,6 @@ func languageOf(name string) (language, bool) {
 // textsOf returns the texts of three or more words in a source, without comments. Adjacent literals
 // are one text. An action of a template is part of the text as `{{}}`.
 func (l language) textsOf(source string) (all []string) {
-	source = action.ReplaceAllString(source, "{{}}")
 	text, open := "", false
 	end := func() {
 		if len(words.FindAllString(text, -1)) >= 3 && strings.Contains(strings.TrimSpace(text), " ") {
@@ -101,23 +100,33 @@ func (l language) textsOf(source string) (all []string) {
 		}
 		text, open = "", false
 	}
+	l.scan(action.ReplaceAllString(source, "{{}}"), func(literal string) {
+		text, open = text+literal, true
+	}, func(code string) {
+		if open && !strings.ContainsAny(code, " \t\r\n") {
+			end()
+		}
+	})
+	end()
+	return all
+}
+
+// scan calls one function for each string literal of a source, and another for the first character
+// of the code between them. It skips comments.
+func (l language) scan(source string, literal, code func(string)) {
 	for source != "" {
 		skipped, found := l.skipped.FindString(source), l.literal.FindStringSubmatch(source)
 		switch {
 		case skipped != "":
 			source = source[len(skipped):]
 		case found != nil:
-			text, open = text+strings.Join(found[1:], ""), true
+			literal(strings.Join(found[1:], ""))
 			source = source[len(found[0]):]
 		default:
-			if open && !strings.ContainsAny(source[:1], " \t\r\n") {
-				end()
-			}
+			code(source[:1])
 			source = source[max(1, len(identifier.FindString(source))):]
 		}
 	}
-	end()
-	return all
 }
 
 // inSeveral returns the texts that several of these sources contain, with the sources' names.

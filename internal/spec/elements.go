@@ -48,7 +48,7 @@ func (d *decoder) limits(m *yaml.Map) {
 
 var (
 	memories = []string{MemoryHost, MemoryPinned, MemoryManaged}
-	natives  = []string{"int", "uint", "float", "bool"}
+	natives  = []string{NativeInt, NativeUint, NativeFloat, NativeBool}
 )
 
 func readMemory(m *yaml.Map, d *DeviceRule) {
@@ -148,6 +148,18 @@ func (s *Spec) codes() []CodeRule {
 		}
 	}
 	return out
+}
+
+// native returns the kind of number of a type code, by the newest name of the code.
+func (s *Spec) native(code string) string {
+	for _, d := range s.decls {
+		for _, e := range d.codes {
+			if e.now.Name == code && e.now.Element != nil {
+				return e.now.Element.Native
+			}
+		}
+	}
+	return ""
 }
 
 // Rule returns the rule of a type code by its name, or an empty rule.

@@ -19,6 +19,9 @@ type Release struct {
 	Codes      []CodeRule // of the type codes of all releases, which never change their meaning
 	Streams    []StreamTable
 	Python     Python
+	// NewestPython are the names of the newest release. Consumers of any release use them, because
+	// producers may be of that one.
+	NewestPython Python
 
 	index *index // of Decls
 }
@@ -121,8 +124,16 @@ func (d *DeviceRule) OnHost() bool {
 type ElementRule struct {
 	Bits   int    // the only width; 0 if data types have different widths
 	Part   string // the type code of both halves of an element, or ""
-	Native string // the kind of number that languages have for it: int, uint, float, bool, or ""
+	Native string // the kind of number that languages have for it, or ""
 }
+
+// The kinds of numbers that languages have.
+const (
+	NativeInt   = "int"
+	NativeUint  = "uint"
+	NativeFloat = "float"
+	NativeBool  = "bool"
+)
 
 // CodeRule is the rule of a type code, which may be one of a later release.
 type CodeRule struct {
@@ -211,13 +222,23 @@ type Param struct {
 
 // DType is a named element type, such as float32.
 type DType struct {
-	Name  string
-	Code  string // enumerator of DLDataTypeCode
-	Bits  int
-	Lanes int
-	Doc   string
-	Torch TorchType
+	Name   string
+	Code   string // enumerator of DLDataTypeCode
+	Native string // of the code's rule: the kind of number
+	Bits   int
+	Lanes  int
+	Doc    string
+	Torch  TorchType
 }
+
+// IsInteger reports whether the elements are integers, of either sign.
+func (d DType) IsInteger() bool { return d.Native == NativeInt || d.Native == NativeUint }
+
+// IsSigned reports whether the elements are signed integers.
+func (d DType) IsSigned() bool { return d.Native == NativeInt }
+
+// IsBool reports whether the elements are truth values.
+func (d DType) IsBool() bool { return d.Native == NativeBool }
 
 // TorchType is PyTorch's type for elements. Its name is "" if there is none.
 type TorchType struct {

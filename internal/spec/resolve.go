@@ -55,7 +55,7 @@ func (s *Spec) link(i int, rep report) (*Release, map[string]string) {
 	r.Elements, r.Limits = l.elements(), s.limits
 	r.Codes = l.spec.codes()
 	l.refer(r.Decls)
-	r.Python = s.python.at(i)
+	r.Python, r.NewestPython = s.python.at(i), s.python.at(len(s.releases)-1)
 	return r, l.codes
 }
 
@@ -301,7 +301,7 @@ func (l *linker) dtypes() []DType {
 		seen[t.Name] = true
 		if code, ok := l.codes[t.Code]; ok {
 			v := t.DType
-			v.Code = code
+			v.Code, v.Native = code, l.spec.native(t.Code)
 			out = append(out, v)
 		}
 	}

@@ -62,7 +62,7 @@ func TestRenamesApplyToReferencesToo(t *testing.T) {
 	field := Find[*Struct](r, "DLTensor").Fields[1]
 	assert.Equal(t, Field{Name: "ctx", Type: Type{Kind: Named, Name: "DLContext"}, Doc: field.Doc}, field)
 	assert.Contains(t, release(t, "0.1").DTypes,
-		DType{Name: "float32", Code: "kFloat", Bits: 32, Lanes: 1, Torch: TorchType{"Float", 1}})
+		DType{Name: "float32", Code: "kFloat", Native: NativeFloat, Bits: 32, Lanes: 1, Torch: TorchType{"Float", 1}})
 }
 
 func TestHistoriesOfEveryKind(t *testing.T) {

@@ -1,6 +1,8 @@
 package targets
 
 import (
+	"regexp"
+	"slices"
 	"strings"
 	"testing"
 
@@ -11,6 +13,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
+	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
@@ -65,13 +68,49 @@ func TestADeviceTypeIsAddedInTheSpecAlone(t *testing.T) {
 			"dlpackgen/abi_check.h": {"DLPACKGEN_ABI_NUMBER(kDLGrace, 40);"},
 			"dlpackgen/codes.h": {
 				`case kDLGrace: return "kDLGrace";`, "case kDLGrace: return kDLCUDA;",
+				"    case kDLGrace:\n    case kDLTPUHost: return 1;\n    default: return 0;\n  }\n}\n\n" +
+					"/** Returns the device type whose runtime",
 			},
 			"dlpackgen/parameter.h": {`case kDLGrace: return "grace";`},
 		},
-		"cpp":    {"dlpackgen/layout.hpp": {"static_assert(kDLGrace == 40,"}},
-		"go":     {"constants.go": {"DeviceGrace ", "\tcase DeviceGrace:\n"}},
+		"cpp": {
+			"dlpackgen/layout.hpp": {"static_assert(kDLGrace == 40,"},
+			"dlpackgen/dtype.hpp": {"constexpr bool id_is_zero",
+				"    case 40: return true;\n    case 20: return true;\n"},
+		},
+		"go": {"constants.go": {
+			"DeviceGrace ", "IDIsZero() bool {\n\tswitch v {\n\tcase DeviceCPU, DeviceCUDAHost, DeviceROCMHost, " +
+				"DeviceCUDAManaged, DeviceGrace, DeviceTPUHost:\n\t\treturn true\n",
+		}},
 		"python": {"dlpackgen_python.h": {"case kDLGrace: return DLPACKGEN_STREAMS_CUDA;"}},
 	})
+}
+
+// The kind of the numbers of a type code is in one place, the spec: here, integers of the other
+// sign.
+func TestTheKindOfNumbersIsInTheSpecAlone(t *testing.T) {
+	text := string(source.YAML)
+	for _, code := range [][3]string{{"kDLInt", "int", "uint"}, {"kDLUInt", "uint", "int"}} {
+		row := regexp.MustCompile(`(\{name: ` + code[0] + `, .*native: )` + code[1] + `\}`)
+		require.Len(t, row.FindAllString(text, -1), 1, code[0])
+		text = row.ReplaceAllString(text, "${1}"+code[2]+"}")
+	}
+	r, err := loaded(t, text).Release("1.3")
+	require.NoError(t, err)
+	assertRenders(t, r, map[string]map[string][]string{
+		"go": {"constants.go": {"codeInt   = CodeUint", "codeUint  = CodeInt", "codeFloat = CodeFloat"}},
+	})
+	read := func(name string) contract.ScalarRead {
+		i := slices.IndexFunc(r.DTypes, func(d spec.DType) bool { return d.Name == name })
+		require.GreaterOrEqual(t, i, 0, name)
+		return contract.ScalarReadOf(r.DTypes[i])
+	}
+	assert.Equal(t, []string{`"int8"`, "8", "0"}, read("int8").Limits)
+	assert.Equal(t, []string{`"uint8"`, "8", "1"}, read("uint8").Limits)
+	assert.Equal(t, contract.ScalarRead{Function: "within", Limits: []string{`"float16"`, "0x1.ffcp+15"}, Real: true},
+		read("float16"))
+	assert.Equal(t, contract.ScalarRead{Function: "real", Limits: []string{`"float64"`}, Real: true}, read("float64"))
+	assert.Equal(t, contract.ScalarRead{Function: "bits", Limits: []string{`"bool"`, "1", "0"}}, read("bool"))
 }
 
 // A release is added in one place, the spec: here, a release with the declarations of branch main.

@@ -59,10 +59,10 @@ static int streams_share_pool(int32_t ordinal, dlpackgen_backend_error* error) {
 /* Checks the allocation. */
 static int streams_check_allocation(const dlpackgen_allocation* r, dlpackgen_backend_error* error) {
   const int type = (int)r->device.device_type;
-  if (type == BACKEND_device) return streams_check_id("allocate", r->device.device_id, error);
-  if (type < 0 || (type != BACKEND_host && type != BACKEND_managed))
+  if (type < 0 || (type != BACKEND_device && type != BACKEND_host && type != BACKEND_managed))
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE, "allocate: device type %d; %s has the types %s",
                        type, BACKEND_TITLE, BACKEND_TYPES);
+  if (!dlpackgen_device_id_is_zero(type)) return streams_check_id("allocate", r->device.device_id, error);
   if (r->device.device_id == 0) return DLPACKGEN_BACKEND_OK;
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "allocate: device type %d has only the id 0, not %d",
                      type, (int)r->device.device_id);

@@ -23,11 +23,11 @@ func Data[T Element](t Tensor) ([]T, error) {
 		dl.DType.Lanes == 1 {
 		usual := false
 		switch dl.DType.Code {
-		case CodeFloat:
+		case codeFloat:
 			usual = isFloat[T]()
-		case CodeInt:
+		case codeInt:
 			usual = isInt[T]()
-		case CodeUint:
+		case codeUint:
 			usual = isUint[T]()
 		}
 		count, contiguous := compact(loadPtr(&dl.Shape), loadPtr(&dl.Strides), dl.NDim)

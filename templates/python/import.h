@@ -85,7 +85,7 @@ DLPACKGEN_SLOW static int dlpackgen_reject_error(const DLTensor* tensor, dlpackg
 static int dlpackgen_validate_argument(struct dlpackgen_argument* a, int64_t* scratch, int copy) {
   DLTensor* const tensor = &a->tensor;
   dlpackgen_error_code error = DLPACKGEN_OK;
-  if (dlpackgen_is_numbered_cpu(tensor->device)) tensor->device.device_id = 0;
+  if (dlpackgen_has_needless_id(tensor->device)) tensor->device.device_id = 0;
   if (tensor->ndim < 0 || tensor->ndim > DLPACKGEN_MAX_NDIM) error = DLPACKGEN_ERROR_NDIM;
   else if (tensor->ndim > 0 && !tensor->shape) error = DLPACKGEN_ERROR_SHAPE_NULL;
   else if (copy) error = dlpackgen_copy_metadata(tensor, scratch);
@@ -197,7 +197,7 @@ static DLManagedTensorVersioned* dlpackgen_finish_import(struct dlpackgen_receiv
   if (error != DLPACKGEN_OK) made = NULL, dlpackgen_reject_error(view, error);
   else if (writable && flags & DLPACK_FLAG_BITMASK_READ_ONLY)
     made = NULL, dlpackgen_reject("it is read-only, or its producer cannot declare it writable");
-  else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_is_numbered_cpu(view->device))
+  else if (!made || (view->ndim > 0 && !view->strides) || dlpackgen_has_needless_id(view->device))
     made = dlpackgen_modern(imported.versioned, imported.legacy);
   if (made && dlpackgen_check_use(&made->dl_tensor, writable)) {
     dlpackgen_delete_quietly(made, NULL);

@@ -121,9 +121,12 @@ static dlpackgen_error_code dlpackgen_copy_metadata(DLTensor* tensor, int64_t* n
   return DLPACKGEN_OK;
 }
 
-/* Returns whether a device is one of several CPU devices of a library such as JAX. The number of
- * the CPU is 0 (DLPack, the comment on DLDevice.device_id). */
-static int dlpackgen_is_numbered_cpu(DLDevice device) { return device.device_type == kDLCPU && device.device_id != 0; }
+/* Returns whether a library such as JAX numbers several devices of host memory, which have the id 0
+ * in DLPack. Managed memory keeps its id: the producer may have streams on that device. */
+static int dlpackgen_has_needless_id(DLDevice device) {
+  const int32_t type = (int32_t)device.device_type;
+  return device.device_id != 0 && dlpackgen_device_id_is_zero(type) && dlpackgen_device_is_host(type);
+}
 
 /* Creates a holder without an owner. Its data may follow its numbers. */
 static struct dlpackgen_holder* dlpackgen_new_holder(const DLTensor* view, uint64_t flags, size_t extra) {
@@ -136,7 +139,7 @@ static struct dlpackgen_holder* dlpackgen_new_holder(const DLTensor* view, uint6
   made->tensor.deleter = dlpackgen_holder_deleter;
   made->tensor.flags = flags;
   made->tensor.dl_tensor = *view;
-  if (dlpackgen_is_numbered_cpu(view->device)) made->tensor.dl_tensor.device.device_id = 0;
+  if (dlpackgen_has_needless_id(view->device)) made->tensor.dl_tensor.device.device_id = 0;
   if (dlpackgen_copy_metadata(&made->tensor.dl_tensor, (int64_t*)(made + 1)) == DLPACKGEN_OK) return made;
   free(made);
   return NULL;

@@ -37,7 +37,7 @@ static int dlpackgen_cupy_device(PyObject* object, DLDevice* device) {
   Py_DECREF(pair);
   device->device_type = (DLDeviceType)type;
   /* DLPack has a single id for memory that all devices can access; CuPy returns the ordinal. */
-  device->device_id = dlpackgen_device_is_managed(type) ? 0 : id;
+  device->device_id = dlpackgen_device_id_is_zero(type) ? 0 : id;
   return PyErr_Occurred() ? -1 : 0;
 }
 

@@ -30,7 +30,7 @@ static int shm_pointer_attributes(const void* pointer, dlpackgen_pointer_attribu
 }
 
 static int shm_check_device(const char* what, DLDevice device, dlpackgen_backend_error* error) {
-  if (device.device_type == kDLCPU && device.device_id == 0) return DLPACKGEN_BACKEND_OK;
+  if (device.device_type == kDLCPU && shm_fits_id(device)) return DLPACKGEN_BACKEND_OK;
   return device_fail(
       error, device.device_type == kDLCPU ? DLPACKGEN_BACKEND_INVALID_DEVICE : DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
       "%s: a stream of device type %d with the id %d; expected the CPU (1) with the id 0", what,

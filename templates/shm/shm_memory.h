@@ -53,12 +53,17 @@ static int shm_make(const struct shm_header* header, size_t size, int* fd, void*
   return code;
 }
 
+/* Returns whether a device of this type can have this id. */
+static int shm_fits_id(DLDevice device) {
+  return device.device_id == 0 || !dlpackgen_device_id_is_zero((int32_t)device.device_type);
+}
+
 static int shm_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
   DLTensor t;
   if (r->device.device_type != kDLCPU)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
                        "allocate: device type %d; only memory of the CPU (1) is shared", (int)r->device.device_type);
-  if (r->device.device_id != 0)
+  if (!shm_fits_id(r->device))
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE, "allocate: there is no device %d; the CPU is 0",
                        (int)r->device.device_id);
   if (r->stream)

@@ -9,6 +9,7 @@
 
 #include "exceptions.hpp"
 
+#include <dlpackgen/codes.h>
 #include <pybind11/pybind11.h>
 
 #include <cstring>
@@ -29,7 +30,7 @@ inline PyObject* intern(const char* name) {
 
 // Created once and never released, because Python's caches do not contain newly created names.
 struct Names {
-  PyObject* table = intern("__dlpack_c_exchange_api__");
+  PyObject* table = intern(DLPACKGEN_ATTRIBUTE_EXCHANGE_API);
   PyObject* capsule = intern("__dlpack__");
   PyObject* device = intern("__dlpack_device__");
   PyObject* stream = intern("stream");

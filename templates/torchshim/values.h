@@ -144,7 +144,7 @@ static bool dlpackgen_shim_read(void* handle, DLTensor* tensor) {
     return false;
   tensor->ndim = (int32_t)ndim;
   tensor->device.device_type = dlpackgen_shim_device_type(&dlpackgen_shim.devices, device);
-  tensor->device.device_id = tensor->device.device_type == kDLCPU ? 0 : index;
+  tensor->device.device_id = dlpackgen_device_id_is_zero((int32_t)tensor->device.device_type) ? 0 : index;
   if (dtype >= 0 && dtype < DLPACKGEN_TORCH_DTYPES) tensor->dtype = dlpackgen_shim.dtypes[dtype];
   return true;
 }

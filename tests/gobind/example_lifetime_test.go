@@ -225,12 +225,12 @@ func ExampleObjectRelease() {
 
 func ExampleDeviceType() {
 	for _, d := range []dlpack.DeviceType{dlpack.DeviceCPU, dlpack.DeviceCUDA, dlpack.DeviceOpenCL} {
-		fmt.Println(d, d.HostReadable(), d.Opaque())
+		fmt.Println(d, d.HostReadable(), d.Opaque(), d.IDIsZero())
 	}
 	// Output:
-	// CPU true false
-	// CUDA false false
-	// OpenCL false true
+	// CPU true false true
+	// CUDA false false false
+	// OpenCL false true false
 }
 
 func ExampleBoolFrom() {

@@ -136,7 +136,7 @@ var goMistakes = map[string]mutation.Mutant{
 	"texts end at a NUL": {File: goValues, Old: "if strings.IndexByte(text, 0) >= 0 {",
 		New: "if strings.IndexByte(text, 0) > 5 {"},
 	"numbers are of any kind": {File: goValues,
-		Old: "case !isReal && (n.kind == float || (n.kind == truth && dtype.Code != dlpack.CodeBool)):",
+		Old: "case !isReal && (n.kind == float || (n.kind == truth && kind != truth)):",
 		New: "case n.kind > truth:"},
 	"bools are any integer":  {File: goValues, Old: "return uint64(n.integer) <= 1", New: "return true"},
 	"numbers may be missing": {File: goValues, Old: "if n.kind == noNumber {", New: "if n.kind > truth {"},

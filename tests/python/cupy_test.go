@@ -46,7 +46,7 @@ var cupyMutants = map[string]mutant{
 		"with_cupy.py test_more_elements_than_can_be_counted"},
 	"any pair is a device": {"reader_cupy.h", "if (!PyTuple_Check(pair) || PyTuple_Size(pair) != 2)",
 		"if (0)", "with_cupy.py test_devices"},
-	"managed memory has an ordinal": {"reader_cupy.h", "dlpackgen_device_is_managed(type) ? 0 : id;", "id;",
+	"managed memory has an ordinal": {"reader_cupy.h", "dlpackgen_device_id_is_zero(type) ? 0 : id;", "id;",
 		"with_cupy.py test_devices"},
 	"ids of managed memory are compared": {"../dlpackgen/check.h",
 		"const int numbered = !dlpackgen_device_is_managed((int32_t)a.device_type);", "const int numbered = 1;",

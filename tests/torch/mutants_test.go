@@ -135,7 +135,7 @@ var mutants = map[string]mutant{
 		"if (has(Py_TYPE(object), names().is_dense) && !ask(object, names().is_dense))", "if (false)",
 		"rules.py test_what_is_like_paddle"},
 	"the capsule of an exchange table is not checked": {"foreign.hpp",
-		"if (!capsule || !PyCapsule_IsValid(capsule.ptr(), \"dlpack_exchange_api\"))", "if (!capsule)",
+		"if (!capsule || !PyCapsule_IsValid(capsule.ptr(), DLPACKGEN_CAPSULE_EXCHANGE_API))", "if (!capsule)",
 		"rules.py test_attributes_that_are_no_tables"},
 	"exceptions of producers keep their class": {"queries.hpp",
 		"if (PyType_Check(object) != 0 || !is_about_the_tensor(error)) throw error;", "throw error;",

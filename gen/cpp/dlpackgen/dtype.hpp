@@ -152,6 +152,17 @@ constexpr bool is_host_memory(std::int32_t device_type) noexcept {
   }
 }
 
+/** Whether the id of such a device is always 0. */
+constexpr bool id_is_zero(std::int32_t device_type) noexcept {
+  switch (device_type) {
+    case 1: return true;
+    case 3: return true;
+    case 11: return true;
+    case 13: return true;
+    default: return false;
+  }
+}
+
 /** Whether DLTensor.data is a handle instead of an address; true for unknown device types. */
 constexpr bool is_opaque(std::int32_t device_type) noexcept {
   switch (device_type) {

@@ -55,8 +55,8 @@ namespace dlpackgen {
 DLPACKGEN_V1_3_INLINE namespace v1_3 {
 
 /**
- * The reason for a rejection. The numbers never change their meaning. Up to 15, they are those of
- * dlpackgen/rules.h, which has their descriptions.
+ * The reason for a rejection. The numbers never change their meaning. A code that dlpackgen/rules.h
+ * also has is the same number there, with the same description.
  */
 enum class ErrorCode : std::int32_t {
   ok = 0,

@@ -44,6 +44,7 @@ namespace detail {
 
 #endif  // DLPACKGEN_V1_3_PYTORCH_NATIVE_READER_HPP_
 
+#include <dlpackgen/codes.h>
 #include <pybind11/pybind11.h>
 
 #include <cstdlib>
@@ -56,8 +57,8 @@ namespace detail {
 
 namespace py = pybind11;
 
-inline constexpr const char* table_attribute = "__dlpack_c_exchange_api__";
-inline constexpr const char* table_capsule = "dlpack_exchange_api";
+inline constexpr const char* table_attribute = DLPACKGEN_ATTRIBUTE_EXCHANGE_API;
+inline constexpr const char* table_capsule = DLPACKGEN_CAPSULE_EXCHANGE_API;
 inline constexpr const char* reader_attribute = "__dlpackgen_read__";
 inline constexpr const char* reader_capsule = "dlpackgen_read_2";
 

@@ -16,6 +16,7 @@
 #ifndef DLPACKGEN_V1_3_PYTORCH_QUERIES_HPP_
 #define DLPACKGEN_V1_3_PYTORCH_QUERIES_HPP_
 
+#include <dlpackgen/codes.h>
 #include <pybind11/pybind11.h>
 
 #include <cstring>
@@ -40,7 +41,7 @@ inline PyObject* intern(const char* name) {
 
 // Created once and never released, because Python's caches do not contain newly created names.
 struct Names {
-  PyObject* table = intern("__dlpack_c_exchange_api__");
+  PyObject* table = intern(DLPACKGEN_ATTRIBUTE_EXCHANGE_API);
   PyObject* capsule = intern("__dlpack__");
   PyObject* device = intern("__dlpack_device__");
   PyObject* stream = intern("stream");
@@ -238,8 +239,8 @@ inline ExchangeAPI table_of(PyTypeObject* derived) {
   PyTypeObject* const type = type_with_table(derived);
   if (!has_own(type, names().table)) return ExchangeAPI();
   const py::object capsule = optional(reinterpret_cast<PyObject*>(type), names().table);
-  if (!capsule || !PyCapsule_IsValid(capsule.ptr(), "dlpack_exchange_api")) return ExchangeAPI();
-  const void* const header = PyCapsule_GetPointer(capsule.ptr(), "dlpack_exchange_api");
+  if (!capsule || !PyCapsule_IsValid(capsule.ptr(), DLPACKGEN_CAPSULE_EXCHANGE_API)) return ExchangeAPI();
+  const void* const header = PyCapsule_GetPointer(capsule.ptr(), DLPACKGEN_CAPSULE_EXCHANGE_API);
   const Result<ExchangeAPI> found = ExchangeAPI::find(static_cast<const DLPackExchangeAPIHeader*>(header));
   return found ? *found : ExchangeAPI();
 }
@@ -374,12 +375,13 @@ inline constexpr const char no_capsule[] = "expected an unconsumed DLPack capsul
 
 template <class Torch>
 typename Torch::Tensor from_capsule(PyObject* capsule, const How& how, const Declared* declared = nullptr) {
-  if (PyCapsule_IsValid(capsule, "dltensor_versioned")) {
-    return import_from_capsule<Torch, DLManagedTensorVersioned>(capsule, "dltensor_versioned",
-                                                                "used_dltensor_versioned", how, declared);
+  if (PyCapsule_IsValid(capsule, DLPACKGEN_CAPSULE_VERSIONED)) {
+    return import_from_capsule<Torch, DLManagedTensorVersioned>(capsule, DLPACKGEN_CAPSULE_VERSIONED,
+                                                                DLPACKGEN_CAPSULE_VERSIONED_USED, how, declared);
   }
-  if (PyCapsule_IsValid(capsule, "dltensor")) {
-    return import_from_capsule<Torch, DLManagedTensor>(capsule, "dltensor", "used_dltensor", how, declared);
+  if (PyCapsule_IsValid(capsule, DLPACKGEN_CAPSULE)) {
+    return import_from_capsule<Torch, DLManagedTensor>(capsule, DLPACKGEN_CAPSULE, DLPACKGEN_CAPSULE_USED, how,
+                                                       declared);
   }
   if (declared != nullptr) throw BufferError(DLPACKGEN_TEXT_NO_CAPSULE);
   throw TypeError(no_capsule);

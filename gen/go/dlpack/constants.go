@@ -252,6 +252,16 @@ func (v DeviceType) Opaque() bool {
 	return true
 }
 
+// IDIsZero reports whether the id of such a device is always 0. It is false for
+// a device without a name here.
+func (v DeviceType) IDIsZero() bool {
+	switch v {
+	case DeviceCPU, DeviceCUDAHost, DeviceROCMHost, DeviceCUDAManaged:
+		return true
+	}
+	return false
+}
+
 // The data types with a name. Treat them as constants.
 var (
 	DTypeBool              = DataType{Code: CodeBool, Bits: 8, Lanes: 1}
@@ -375,6 +385,13 @@ func (v DataTypeCode) fixedBits() uint8 {
 	}
 	return 0
 }
+
+// The type codes of Go's own integers and floats.
+const (
+	codeInt   = CodeInt
+	codeUint  = CodeUint
+	codeFloat = CodeFloat
+)
 
 // parts is the number of numbers in an element.
 func (v DataTypeCode) parts() uint8 {

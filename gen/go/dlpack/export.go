@@ -45,11 +45,11 @@ func Export[T Element](data []T, shape ...int64) (*DLManagedTensorVersioned, err
 	if shape == nil {
 		shape = whole[:]
 	}
-	dtype := DataType{Code: CodeFloat, Bits: uint8(8 * unsafe.Sizeof(*new(T))), Lanes: 1}
+	dtype := DataType{Code: codeFloat, Bits: uint8(8 * unsafe.Sizeof(*new(T))), Lanes: 1}
 	if isInt[T]() {
-		dtype.Code = CodeInt
+		dtype.Code = codeInt
 	} else if isUint[T]() {
-		dtype.Code = CodeUint
+		dtype.Code = codeUint
 	} else if !isFloat[T]() {
 		dtype = DataTypeOf[T]()
 	}

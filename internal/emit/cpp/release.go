@@ -27,6 +27,7 @@ type release struct {
 	HostReadable []number
 	Addressed    []number // DLTensor.data is an address, not a handle
 	Host         []number // the host's own memory
+	IDZero       []number // the device id is always 0
 	Codes        []number
 	NullBefore   int // the minor version before which strides may be NULL
 }
@@ -72,6 +73,9 @@ func (v *release) add(entry number, rule *spec.DeviceRule) {
 	}
 	if !rule.Opaque {
 		v.Addressed = append(v.Addressed, entry)
+	}
+	if rule.IDZero {
+		v.IDZero = append(v.IDZero, entry)
 	}
 	if rule.OnHost() {
 		v.Host = append(v.Host, entry)

@@ -5,6 +5,7 @@ package device
 
 import (
 	"cmp"
+	"errors"
 	"fmt"
 	"path"
 	"strings"
@@ -39,7 +40,13 @@ var Shared = emit.Target{
 
 // own returns the target of a built-in backend.
 func own(name, doc string) emit.Target {
-	return row(name, doc, func() *backend.Backend { return backend.Embedded(name) })
+	t := row(name, doc, func() *backend.Backend { return backend.Embedded(name) })
+	files := t.Manifest
+	t.Manifest = func(m *emit.Model) (emit.Manifest, error) {
+		made, err := files(m)
+		return made, errors.Join(err, backend.CompareEmbedded(name, m.Release)) // with a user's spec too
+	}
+	return t
 }
 
 // Vendor returns the target of a backend that a config describes.

@@ -78,7 +78,7 @@ func viewOf(r *spec.Release, b *backend.Backend) view {
 	for _, kind := range backend.Memories {
 		for _, d := range b.Devices {
 			if d.Memory == kind {
-				v.Places = append(v.Places, place{d.Type, bit(d.ID == "zero")})
+				v.Places = append(v.Places, place{d.Type, bit(d.IDIsZero())})
 			}
 		}
 	}

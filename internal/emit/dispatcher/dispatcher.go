@@ -184,5 +184,5 @@ func schemaDefault(p contract.Param) string {
 
 // isInteger reports whether a scalar of a dtype, or of a variable, can be an integer.
 func isInteger(p contract.Param) bool {
-	return slices.ContainsFunc(p.Types, func(d spec.DType) bool { return d.Code == "kDLInt" || d.Code == "kDLUInt" })
+	return slices.ContainsFunc(p.Types, spec.DType.IsInteger)
 }

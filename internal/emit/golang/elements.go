@@ -21,7 +21,7 @@ var native = map[string]map[int][]string{
 // its own type.
 func (b *binding) nativeTypes(d spec.DType) []string {
 	code := b.release.CodeOf(d)
-	if code.Part != "" && b.release.Rule(code.Part).Native == "float" {
+	if code.Part != "" && b.release.Rule(code.Part).Native == spec.NativeFloat {
 		return native["complex"][d.Bits]
 	}
 	return native[code.Native][d.Bits]
@@ -59,7 +59,7 @@ func (b *binding) elements() []element {
 		if d.Lanes != 1 || e.own == nil && b.nativeTypes(d) == nil {
 			continue
 		}
-		if b.release.CodeOf(d).Native == boolKind {
+		if b.release.CodeOf(d).Native == spec.NativeBool {
 			e.types = append(e.types, "bool")
 		}
 		if _, ok := e.own.(float); ok {
@@ -70,16 +70,14 @@ func (b *binding) elements() []element {
 	return out
 }
 
-const boolKind = "bool"
-
 // ownType returns the package's type for a data type, or nil if there is none.
 func (b *binding) ownType(d spec.DType, floats map[string]bool) own {
 	code := b.release.CodeOf(d)
 	switch {
-	case code.Native == boolKind && d.Bits == 8:
+	case code.Native == spec.NativeBool && d.Bits == 8:
 		return truth{}
-	case (code.Native == "int" || code.Native == "uint") && d.Bits < b.release.Elements.PackedBelow:
-		return narrowInt{signed: code.Native == "int"}
+	case (code.Native == spec.NativeInt || code.Native == spec.NativeUint) && d.Bits < b.release.Elements.PackedBelow:
+		return narrowInt{signed: code.Native == spec.NativeInt}
 	case code.Part != "":
 		if half := b.half(d); floats[half] {
 			return pair{of: half}

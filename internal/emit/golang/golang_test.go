@@ -155,19 +155,29 @@ func TestNamesOfPythonAreThoseOfTheSpec(t *testing.T) {
 	files := emitted(t, &emit.Model{Release: emittest.Release(t, "main"),
 		Options: map[string]string{emit.OptionImport: "example.org/x"}})
 	give, take := files["dlpackpy/tensor_type.c"], files["dlpackpy/import.c"]
-	for _, version := range served(t) {
-		python := emittest.Release(t, version).Python
-		for _, text := range []string{give, take} {
-			assert.Contains(t, text, `"`+python.Capsule.Fresh+`"`)
-			assert.Contains(t, text, `"`+python.Versioned.Fresh+`"`)
-			assert.Contains(t, text, `"`+python.ExchangeCapsule)
-		}
-		assert.Contains(t, give, `"`+python.ExchangeAttr+`"`)
-		assert.Contains(t, take, `"`+python.Capsule.Used+`"`)
-		assert.Contains(t, take, `"`+python.Versioned.Used+`"`)
+	for _, text := range []string{give, take} {
+		assert.Contains(t, text, "= DLPACKGEN_CAPSULE,")
+		assert.Contains(t, text, "= DLPACKGEN_CAPSULE_VERSIONED;")
+		assert.Contains(t, text, "DLPACKGEN_CAPSULE_EXCHANGE_API")
+		assert.Contains(t, text, "DLPACKGEN_ATTRIBUTE_EXCHANGE_API")
 	}
-	// Older releases provide the table as an int, which is not used.
-	assert.Contains(t, take, `"`+emittest.Release(t, "main").Python.ExchangeAttr+`"`)
+	assert.Contains(t, give, "DLPACKGEN_ATTRIBUTE_OLDER_EXCHANGE_API")
+	assert.NotContains(t, take, "DLPACKGEN_ATTRIBUTE_OLDER_EXCHANGE_API", "an int is not used")
+	newest := emittest.Release(t, "main").Python
+	for _, version := range served(t) {
+		r := emittest.Release(t, version)
+		assert.Equal(t, newest, r.NewestPython)
+		names := emitted(t, &emit.Model{Release: r,
+			Options: map[string]string{emit.OptionImport: "example.org/x"}})["dlpackpy/dlpackgen_codes.h"]
+		for macro, name := range map[string]string{
+			"CAPSULE": newest.Capsule.Fresh, "CAPSULE_USED": newest.Capsule.Used,
+			"CAPSULE_VERSIONED": newest.Versioned.Fresh, "CAPSULE_VERSIONED_USED": newest.Versioned.Used,
+			"CAPSULE_EXCHANGE_API": newest.ExchangeCapsule, "ATTRIBUTE_EXCHANGE_API": newest.ExchangeAttr,
+			"ATTRIBUTE_OLDER_EXCHANGE_API": newest.OlderExchange,
+		} {
+			assert.Contains(t, names, "#define DLPACKGEN_"+macro+` "`+name+"\"\n")
+		}
+	}
 }
 
 // A vendor's devices may have names that differ only in C.

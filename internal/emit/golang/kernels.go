@@ -10,6 +10,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit/checks"
 	"github.com/dlpackgen/dlpackgen/internal/emit/header"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 // kernelsFolder is the package of the described kernels, below the bindings.
@@ -27,7 +28,7 @@ func (b *binding) callers(described []contract.Kernel) ([]emit.Asset, error) {
 			"generate inside a " +
 			"Go module")
 	}
-	view, err := viewCallers(described, b.prefix)
+	view, err := viewCallers(described, b.prefix, b.codeKinds())
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +71,29 @@ func (b *binding) calls(view callers) emit.Asset {
 }
 
 // callers is the data of the package's templates.
-type callers struct{ Kernels []caller }
+type callers struct {
+	Kernels []caller
+	Codes   []codeKind
+}
+
+// codeKind is a type code with a kind of numbers other than floats.
+type codeKind struct{ Go, Kind string }
+
+// numberKinds are the constants of the package for the kinds of numbers of the spec.
+var numberKinds = map[string]string{
+	spec.NativeInt: "signed", spec.NativeUint: "unsigned", spec.NativeBool: "truth",
+}
+
+// codeKinds returns the type codes of the release whose numbers are no floats.
+func (b *binding) codeKinds() (all []codeKind) {
+	enum := spec.Find[*spec.Enum](b.release, dtypeEnum)
+	for _, v := range enum.Values {
+		if kind := numberKinds[b.release.Rule(v.Name).Native]; kind != "" {
+			all = append(all, codeKind{b.enumerator(enum, v.Name), kind})
+		}
+	}
+	return all
+}
 
 // caller is the data of a kernel for Go and C.
 type caller struct {
@@ -96,8 +119,8 @@ type form struct {
 	Lines     []string
 }
 
-func viewCallers(described []contract.Kernel, prefix string) (callers, error) {
-	var all callers
+func viewCallers(described []contract.Kernel, prefix string, codes []codeKind) (callers, error) {
+	all := callers{Codes: codes}
 	var errs []error
 	taken := map[string]string{}
 	for _, name := range []string{"Bool", "C", "Float", "Int", "KernelError", "Maybe", "None", "Number", "Some",

@@ -15,5 +15,13 @@ func (b *binding) checkNeeds() error {
 			missing = append(missing, "the data type "+name)
 		}
 	}
+	if b.path != "" { // package dlpackpy
+		missing = append(missing, emit.LackingNames(b.release)...)
+	}
+	for _, kind := range []string{spec.NativeInt, spec.NativeUint, spec.NativeFloat} {
+		if b.nativeCode(kind) == nil {
+			missing = append(missing, "a type code with native: "+kind)
+		}
+	}
 	return emit.Needs(b.release, "the bindings build on", missing...)
 }

@@ -31,6 +31,7 @@ python:
 	for _, name := range []string{
 		deviceEnum, "DLDataTypeCode.kDLBool", dtypeStruct, "DLTensor", "DLManagedTensor", "DLManagedTensorVersioned",
 		"DLPackExchangeAPI",
+		"a type code with native: float",
 		"DLDevice.device_type", "DLDevice.device_id", "DLPACK_MAJOR_VERSION", "DLPACK_FLAG_BITMASK_READ_ONLY",
 	} {
 		assert.ErrorContains(t, err, name+", which DLPack 1.3 of this spec lacks")

@@ -3,6 +3,7 @@ package golang
 import (
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/dave/jennifer/jen"
 
@@ -28,6 +29,9 @@ func (b *binding) deviceRules(f *jen.File) {
 		"reports whether the data pointer may be a handle, with which no arithmetic is possible. It is true for a "+
 			"device without a name here.",
 		func(r *spec.DeviceRule) bool { return !r.Opaque })
+	b.deviceRule(f, "IDIsZero", true,
+		"reports whether the id of such a device is always 0. It is false for a device without a name here.",
+		func(r *spec.DeviceRule) bool { return r.IDZero })
 }
 
 // deviceRule renders a method that returns the given result for the selected devices, and the
@@ -105,6 +109,7 @@ func (b *binding) elementRules(f *jen.File) {
 	f.Const().Id("maxTables").Op("=").Lit(b.release.Limits.ExchangeChain)
 	comment(f.Group, "fixedBits is the only width that a code allows, or 0 where the bits may differ.")
 	b.codeRule(f, "fixedBits", func(c spec.CodeRule) int { return c.Bits }, 0)
+	b.nativeCodes(f)
 	comment(f.Group, "parts is the number of numbers in an element.")
 	b.codeRule(f, "parts", spec.CodeRule.Parts, 1)
 	comment(f.Group, "alignments are the sizes of lanes, in bytes, that are aligned to their size.")
@@ -113,6 +118,31 @@ func (b *binding) elementRules(f *jen.File) {
 			g.Lit(size)
 		}
 	})
+}
+
+// nativeCodes renders the type codes of Go's own numbers, which checks in hot paths compare.
+func (b *binding) nativeCodes(f *jen.File) {
+	comment(f.Group, "The type codes of Go's own integers and floats.")
+	f.Const().DefsFunc(func(g *jen.Group) {
+		for _, kind := range []string{spec.NativeInt, spec.NativeUint, spec.NativeFloat} {
+			g.Id("code" + strings.ToUpper(kind[:1]) + kind[1:]).Op("=").Add(b.nativeCode(kind))
+		}
+	})
+}
+
+// nativeCode returns the constant of the first type code with a kind of numbers, or nil.
+func (b *binding) nativeCode(kind string) jen.Code {
+	enum := spec.Find[*spec.Enum](b.release, dtypeEnum)
+	if enum == nil {
+		return nil
+	}
+	i := slices.IndexFunc(enum.Values, func(v spec.EnumValue) bool {
+		return v.Element != nil && v.Element.Native == kind
+	})
+	if i < 0 {
+		return nil
+	}
+	return jen.Id(b.enumerator(enum, enum.Values[i].Name))
 }
 
 // codeRule renders a method of type codes that returns a number, with a default for most codes.

@@ -15,7 +15,9 @@ type codes struct {
 	Addressed    []string // DLTensor.data is an address, not a handle
 	Host         []string // the host's own memory
 	Managed      []string // memory that host and devices share
+	IDZero       []string // the device id is always 0
 	Owned        []owned
+	Protocol     []protocolName
 	Codes        []string
 	NullBefore   int // the minor version before which strides may be NULL
 }
@@ -23,8 +25,31 @@ type codes struct {
 // owned is a device type, with the device type whose runtime allocates its memory.
 type owned struct{ Name, Of string }
 
+// protocolName is a name of the Python protocol.
+type protocolName struct{ Macro, Text, Doc string }
+
+// viewProtocol returns the names of the Python protocol that a spec has.
+func viewProtocol(p spec.Python) (all []protocolName) {
+	for _, n := range []protocolName{
+		{"DLPACKGEN_CAPSULE", p.Capsule.Fresh, "The capsule of a DLManagedTensor."},
+		{"DLPACKGEN_CAPSULE_USED", p.Capsule.Used, "The same capsule, after a consumer has taken the tensor."},
+		{"DLPACKGEN_CAPSULE_VERSIONED", p.Versioned.Fresh, "The capsule of a DLManagedTensorVersioned."},
+		{"DLPACKGEN_CAPSULE_VERSIONED_USED", p.Versioned.Used,
+			"The same capsule, after a consumer has taken the tensor."},
+		{"DLPACKGEN_CAPSULE_EXCHANGE_API", p.ExchangeCapsule, "The capsule of an exchange table."},
+		{"DLPACKGEN_ATTRIBUTE_EXCHANGE_API", p.ExchangeAttr, "The attribute of a type with that capsule."},
+		{"DLPACKGEN_ATTRIBUTE_OLDER_EXCHANGE_API", p.OlderExchange,
+			"The attribute of older releases, with the address of the table as an int."},
+	} {
+		if n.Text != "" {
+			all = append(all, n)
+		}
+	}
+	return all
+}
+
 func viewCodes(r *spec.Release) codes {
-	v := codes{Version: r.Version, NullBefore: r.NullStridesBefore()}
+	v := codes{Version: r.Version, NullBefore: r.NullStridesBefore(), Protocol: viewProtocol(r.NewestPython)}
 	for _, device := range spec.Find[*spec.Enum](r, deviceEnum).Values {
 		v.Devices = append(v.Devices, device.Name)
 		if device.Device != nil {
@@ -49,6 +74,9 @@ func (v *codes) add(name string, rule *spec.DeviceRule) {
 	}
 	if rule.Memory == spec.MemoryManaged {
 		v.Managed = append(v.Managed, name)
+	}
+	if rule.IDZero {
+		v.IDZero = append(v.IDZero, name)
 	}
 	if rule.Of != "" {
 		v.Owned = append(v.Owned, owned{name, rule.Of})

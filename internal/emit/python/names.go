@@ -14,14 +14,11 @@ const deviceEnum = "DLDeviceType"
 
 // names is the data of templates/python/names.h.tmpl.
 type names struct {
-	Version                             string
-	Legacy, Versioned                   spec.CapsuleNames
-	TableCapsule                        string
-	TableAttribute, OlderTableAttribute string
-	Torch                               []torchType
-	TorchGPU                            spec.TorchKeyTypes // PyTorch's cuda
-	Devices                             []device
-	Streams                             []streams
+	Version  string
+	Torch    []torchType
+	TorchGPU spec.TorchKeyTypes // PyTorch's cuda
+	Devices  []device
+	Streams  []streams
 }
 
 type device struct {
@@ -39,12 +36,7 @@ type streams struct {
 }
 
 func viewNames(r *spec.Release) names {
-	v := names{
-		Version: r.Version, Legacy: r.Python.Capsule, Versioned: r.Python.Versioned,
-		TableCapsule:   r.Python.ExchangeCapsule,
-		TableAttribute: r.Python.ExchangeAttr, OlderTableAttribute: r.Python.OlderExchange,
-	}
-	v.Torch = torchTypes(r)
+	v := names{Version: r.Version, Torch: torchTypes(r)}
 	for _, k := range r.TorchKeys() {
 		if k.Name == "cuda" {
 			v.TorchGPU = k
@@ -108,8 +100,5 @@ func check(r *spec.Release) error {
 			lacking = append(lacking, name)
 		}
 	}
-	if r.Python.OlderExchange == "" || r.Python.ExchangeCapsule == "" {
-		lacking = append(lacking, "the two attributes with an exchange table")
-	}
-	return emit.Needs(r, "modules for Python build on", lacking...)
+	return emit.Needs(r, "modules for Python build on", append(lacking, emit.LackingNames(r)...)...)
 }

@@ -41,8 +41,8 @@ func TestEveryFileCarriesTheBannerAndNoLooseEnds(t *testing.T) {
 func TestNamesFollowTheRelease(t *testing.T) {
 	before := emittest.OfRelease(t, Target, emittest.Release(t, "1.3"))[interfaceName]
 	for _, line := range []string{
-		`dlpackgen_table_attribute[] = "__dlpack_c_exchange_api__";`,
-		`dlpackgen_older_table_attribute[] = "__c_dlpack_exchange_api__";`,
+		`dlpackgen_table_attribute[] = DLPACKGEN_ATTRIBUTE_EXCHANGE_API;`,
+		`dlpackgen_older_table_attribute[] = DLPACKGEN_ATTRIBUTE_OLDER_EXCHANGE_API;`,
 		`case DLPACKGEN_STREAMS_CUDA: return 1;`, `case DLPACKGEN_STREAMS_ROCM: return 0;`,
 		`case DLPACKGEN_STREAMS_CUDA: return number < -1 || number == 0;`,
 		`case DLPACKGEN_STREAMS_ROCM: return number < -1 || number == 1 || number == 2;`,
@@ -73,7 +73,7 @@ func TestSpecsWithoutTheUsualNames(t *testing.T) {
 		assert.ErrorContains(t, err, "modules for Python build on "+missing+", which DLPack 1.3 of this spec lacks")
 	}
 	changed := *emittest.Release(t, "1.3")
-	changed.Python.OlderExchange = ""
+	changed.NewestPython.OlderExchange = ""
 	_, err := Target.Emit(&emit.Model{Release: &changed})
 	assert.ErrorContains(t, err, "the two attributes with an exchange table")
 }

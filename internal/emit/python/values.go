@@ -3,6 +3,7 @@ package python
 import (
 	"fmt"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
@@ -106,7 +107,7 @@ func (w *wrapper) number(i int, p contract.Param, at, into string) {
 	}
 	w.came(p, at)
 	w.before("  if (%s) goto done;",
-		readNumber(i, p.Types[0].Name, p.Types[0].Code, p.Types[0].Bits, at, integer, real))
+		readNumber(i, p.Types[0], at, integer, real))
 	w.before("}")
 	ctype := p.CType()
 	spelled := fmt.Sprintf("(%s)%s", ctype, integer)
@@ -130,17 +131,17 @@ func (w *wrapper) variable(i int, p contract.Param, at, integer, real string) {
 	plain := fmt.Sprintf("plain_%d_", i)
 	w.v.Locals = append(w.v.Locals, fmt.Sprintf("PyObject* %s = NULL;", plain))
 	w.v.Release = append(w.v.Release, fmt.Sprintf("Py_XDECREF(%s);", plain))
-	maybeBool := slices.ContainsFunc(v.Types, func(d spec.DType) bool { return d.Code == "kDLBool" })
+	maybeBool := slices.ContainsFunc(v.Types, spec.DType.IsBool)
 	w.before("if (dlpackgen_make_plain(&call_, %d, %s, %d, &%s)) goto done;", i, at, btoi(maybeBool), plain)
 	w.after("if (%s) {", plain)
 	w.after("  int failed_ = 0;")
 	w.after("  switch (dlpackgen_dtype_of(&call_.arguments[%d].tensor)) {", v.Arg)
 	for _, d := range v.Types {
-		real_ := d.Code != "kDLInt" && d.Code != "kDLUInt" && d.Code != "kDLBool"
+		real_ := contract.ScalarReadOf(d).Real
 		w.after("    case DLPACKGEN_DTYPE(%s, %d, %d):", d.Code, d.Bits, d.Lanes)
 		w.after("      failed_ = dlpackgen_check_plain(&call_, %d, %s, %s, %d, %s);", i, at, plain, btoi(real_),
 			emit.CLiteral(d.Name))
-		w.after("      if (!failed_) failed_ = %s;", readNumber(i, d.Name, d.Code, d.Bits, plain, integer, real))
+		w.after("      if (!failed_) failed_ = %s;", readNumber(i, d, plain, integer, real))
 		w.after("      break;")
 	}
 	w.after("    default: break; /* the check reports the mistake */")
@@ -152,18 +153,8 @@ func (w *wrapper) variable(i int, p contract.Param, at, integer, real string) {
 }
 
 // readNumber returns the call that reads a scalar of a dtype.
-func readNumber(i int, name, code string, bits int, at, integer, real string) string {
-	switch {
-	case code == "kDLInt" || code == "kDLUInt":
-		return fmt.Sprintf("dlpackgen_read_bits(&call_, %d, %s, \"%s\", %d, %d, &%s)", i, at, name, bits,
-			btoi(code == "kDLInt"), integer)
-	case code == "kDLBool":
-		return fmt.Sprintf("dlpackgen_read_bits(&call_, %d, %s, \"bool\", 1, 0, &%s)", i, at, integer)
-	case contract.CLargest(name) == "":
-		return fmt.Sprintf("dlpackgen_read_real(&call_, %d, %s, \"%s\", &%s)", i, at, name, real)
-	}
-	return fmt.Sprintf("dlpackgen_read_within(&call_, %d, %s, \"%s\", %s, &%s)", i, at, name, contract.CLargest(name),
-		real)
+func readNumber(i int, d spec.DType, at, integer, real string) string {
+	return contract.ScalarReadOf(d).Call("dlpackgen_read_", []string{"&call_", strconv.Itoa(i), at}, integer, real)
 }
 
 func (w *wrapper) text(i int, p contract.Param, at, into string) {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 // kernelView is the data of a kernel for the C template.
@@ -284,7 +285,7 @@ func (w *writer) number(i int, p contract.Param) {
 	ctype := p.CType()
 	w.reads("if (%s) {", came(i, p))
 	w.reads("  const struct dlpackgen_scalar_argument scalar_ = dlpackgen_tvmffi_scalar(at_%d_);", i)
-	w.tries("%s", readNumber(i, p.Types[0].Name, p.Types[0].Code, p.Types[0].Bits))
+	w.tries("%s", readNumber(i, p.Types[0]))
 	w.reads("}")
 	value := fmt.Sprintf("(%s)integer_%d_", ctype, i)
 	if ctype == "float" || ctype == "double" {
@@ -298,19 +299,9 @@ func (w *writer) number(i int, p contract.Param) {
 }
 
 // readNumber returns the call that reads a scalar of a dtype.
-func readNumber(i int, name, code string, bits int) string {
-	switch {
-	case code == "kDLInt" || code == "kDLUInt":
-		return fmt.Sprintf("dlpackgen_scalar_bits(&sites_[%d], &scalar_, \"%s\", %d, %d, &integer_%d_, message_)", i,
-			name,
-			bits, btoi(code == "kDLInt"), i)
-	case code == "kDLBool":
-		return fmt.Sprintf("dlpackgen_scalar_bits(&sites_[%d], &scalar_, \"bool\", 1, 0, &integer_%d_, message_)", i, i)
-	case contract.CLargest(name) == "":
-		return fmt.Sprintf("dlpackgen_scalar_real(&sites_[%d], &scalar_, \"%s\", &real_%d_, message_)", i, name, i)
-	}
-	return fmt.Sprintf("dlpackgen_scalar_within(&sites_[%d], &scalar_, \"%s\", %s, &real_%d_, message_)", i, name,
-		contract.CLargest(name), i)
+func readNumber(i int, d spec.DType) string {
+	return contract.ScalarReadOf(d).Call("dlpackgen_scalar_", []string{fmt.Sprintf("&sites_[%d]", i), "&scalar_"},
+		fmt.Sprintf("integer_%d_", i), fmt.Sprintf("real_%d_", i), "message_")
 }
 
 func (w *writer) text(i int, p contract.Param) {
@@ -368,8 +359,7 @@ func (w *writer) variable(i int, p contract.Param) {
 	w.reads("  const struct dlpackgen_scalar_argument scalar_ = dlpackgen_tvmffi_scalar(at_%d_);", i)
 	w.reads("  switch (dlpackgen_dtype_of(tensor_%d_)) {", v.Arg)
 	for _, d := range v.Types {
-		w.reads("    case DLPACKGEN_DTYPE(%s, %d, %d): status_ = %s; break;", d.Code, d.Bits, d.Lanes,
-			readNumber(i, d.Name, d.Code, d.Bits))
+		w.reads("    case DLPACKGEN_DTYPE(%s, %d, %d): status_ = %s; break;", d.Code, d.Bits, d.Lanes, readNumber(i, d))
 	}
 	w.reads("    default: break; /* the check reports the mistake */")
 	w.reads("  }")

@@ -26,7 +26,7 @@ func (k *Kernel) Leads(p Param) bool {
 // isIndex reports whether a scalar or a list has a fixed integer type.
 func (p Param) isIndex() bool {
 	if p.Kind == Number && p.Var == None {
-		return p.Types[0].Code == "kDLInt" || p.Types[0].Code == "kDLUInt"
+		return p.Types[0].IsInteger()
 	}
 	return p.Kind == Int || p.Kind == Ints
 }

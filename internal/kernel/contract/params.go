@@ -101,13 +101,13 @@ func mismatch(p *Param, v *notation.Value) string {
 
 // holds reports whether a scalar of a dtype can have a value.
 func holds(d spec.DType, v *notation.Value) bool {
-	switch d.Code {
-	case "kDLBool":
+	switch {
+	case d.IsBool():
 		return v.Kind == notation.Bool
-	case "kDLInt":
+	case d.IsSigned():
 		bound := int64(1) << (min(d.Bits, 63) - 1)
 		return v.Kind == notation.Int && (d.Bits > 62 || v.Int >= -bound && v.Int < bound)
-	case "kDLUInt":
+	case d.IsInteger():
 		return v.Kind == notation.Natural && d.Bits == 64 ||
 			v.Kind == notation.Int && v.Int >= 0 && (d.Bits > 62 || v.Int < int64(1)<<min(d.Bits, 62))
 	}

@@ -116,7 +116,7 @@ void dlp_00000000_py_set_error(void* unused, const char* kind, const char* messa
 /* Capsules */
 
 /* Python stores the pointers to these names, not copies. */
-static const char fresh[] = "dltensor", fresh_versioned[] = "dltensor_versioned";
+static const char fresh[] = DLPACKGEN_CAPSULE, fresh_versioned[] = DLPACKGEN_CAPSULE_VERSIONED;
 
 static void delete_versioned(DLManagedTensorVersioned* tensor) {
   if (tensor->deleter) tensor->deleter(tensor);
@@ -270,10 +270,10 @@ static PyObject* dlpack_device(PyObject* self, PyObject* none) {
 
 /* Adds the table to the type, under its names in DLPack 1.3 and 1.2. */
 static bool offer(PyObject* to) {
-  PyObject* capsule = py.PyCapsule_New((void*)outer, "dlpack_exchange_api", NULL);
+  PyObject* capsule = py.PyCapsule_New((void*)outer, DLPACKGEN_CAPSULE_EXCHANGE_API, NULL);
   PyObject* number = py.PyLong_FromLongLong((long long)(intptr_t)outer);
-  bool put = capsule && number && !py.PyObject_SetAttrString(to, "__dlpack_c_exchange_api__", capsule) &&
-             !py.PyObject_SetAttrString(to, "__c_dlpack_exchange_api__", number);
+  bool put = capsule && number && !py.PyObject_SetAttrString(to, DLPACKGEN_ATTRIBUTE_EXCHANGE_API, capsule) &&
+             !py.PyObject_SetAttrString(to, DLPACKGEN_ATTRIBUTE_OLDER_EXCHANGE_API, number);
   py.Py_DecRef(capsule);
   py.Py_DecRef(number);
   return put;

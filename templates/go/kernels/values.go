@@ -154,13 +154,14 @@ func (n Number) checked(s *site, t dlpack.Tensor, types []dlpack.DataType) error
 }
 
 func (n Number) fits(s *site, dtype dlpack.DataType) error {
-	isReal := dtype.Code == dlpack.CodeFloat || dtype.Code == dlpack.CodeBFloat
+	kind := numbersOf(dtype.Code)
+	isReal := kind == float
 	switch {
 	case isReal && n.kind == float:
 		return fitsFloat(s, dtype, n.real)
 	case isReal && representsFloat(dtype, n.real):
 		return nil
-	case !isReal && (n.kind == float || (n.kind == truth && dtype.Code != dlpack.CodeBool)):
+	case !isReal && (n.kind == float || (n.kind == truth && kind != truth)):
 		return s.fail("TypeError", fmt.Sprintf("expected %v, got %s", dtype, n.kind))
 	case isReal || !n.within(dtype):
 		return s.fail("OverflowError", fmt.Sprintf("%v cannot represent %v", dtype, n))
@@ -171,10 +172,10 @@ func (n Number) fits(s *site, dtype dlpack.DataType) error {
 // within reports whether an integer dtype, or bool, can represent the number.
 func (n Number) within(dtype dlpack.DataType) bool {
 	negative := n.kind == signed && n.integer < 0
-	switch {
-	case dtype.Code == dlpack.CodeBool:
+	switch kind := numbersOf(dtype.Code); {
+	case kind == truth:
 		return uint64(n.integer) <= 1
-	case dtype.Code == dlpack.CodeUint:
+	case kind == unsigned:
 		return !negative && (dtype.Bits == 64 || uint64(n.integer)>>dtype.Bits == 0)
 	case negative:
 		return n.integer >= -1<<(dtype.Bits-1)

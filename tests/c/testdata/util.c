@@ -339,6 +339,8 @@ static void test_codes(void) {
         !dlpackgen_device_is_host(kDLCUDAManaged));
   CHECK(dlpackgen_device_is_managed(kDLCUDAManaged) && !dlpackgen_device_is_managed(kDLCUDA) &&
         dlpackgen_device_owner(kDLCUDAHost) == kDLCUDA);
+  CHECK(dlpackgen_device_id_is_zero(kDLCPU) && dlpackgen_device_id_is_zero(kDLCUDAManaged) &&
+        !dlpackgen_device_id_is_zero(kDLCUDA) && !dlpackgen_device_id_is_zero(4711));
   CHECK(dlpackgen_device_owner(kDLROCMHost) == kDLROCM && dlpackgen_device_owner(4711) == 4711);
   CHECK(dlpackgen_strides_may_be_null(1) && !dlpackgen_strides_may_be_null(2));
   CHECK(!dlpackgen_device_is_opaque(kDLCUDA) && dlpackgen_device_is_opaque(kDLMetal) &&

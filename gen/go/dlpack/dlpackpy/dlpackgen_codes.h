@@ -3,7 +3,7 @@
 /**
  * \file dlpackgen_codes.h
  * The device types and type codes of DLPack 1.3: their names and the properties of their
- * memory. The functions keep no state; any thread may call them.
+ * memory. The names of the Python protocol. The functions keep no state; any thread may call them.
  */
 #ifndef DLPACKGEN_CODES_H_
 #define DLPACKGEN_CODES_H_
@@ -18,6 +18,22 @@
 #else
 #define DLPACKGEN_CODES_NULL NULL
 #endif
+
+/* The names of the Python protocol in the newest release: a producer may be of any release. */
+/** The capsule of a DLManagedTensor. */
+#define DLPACKGEN_CAPSULE "dltensor"
+/** The same capsule, after a consumer has taken the tensor. */
+#define DLPACKGEN_CAPSULE_USED "used_dltensor"
+/** The capsule of a DLManagedTensorVersioned. */
+#define DLPACKGEN_CAPSULE_VERSIONED "dltensor_versioned"
+/** The same capsule, after a consumer has taken the tensor. */
+#define DLPACKGEN_CAPSULE_VERSIONED_USED "used_dltensor_versioned"
+/** The capsule of an exchange table. */
+#define DLPACKGEN_CAPSULE_EXCHANGE_API "dlpack_exchange_api"
+/** The attribute of a type with that capsule. */
+#define DLPACKGEN_ATTRIBUTE_EXCHANGE_API "__dlpack_c_exchange_api__"
+/** The attribute of older releases, with the address of the table as an int. */
+#define DLPACKGEN_ATTRIBUTE_OLDER_EXCHANGE_API "__c_dlpack_exchange_api__"
 
 /** Returns the enumerator of a device type, "kDLCPU"; NULL if DLPack 1.3 does not define
  * it. */
@@ -111,6 +127,17 @@ static inline int dlpackgen_device_is_host(int32_t device_type) {
  * 0. */
 static inline int dlpackgen_device_is_managed(int32_t device_type) {
   switch (device_type) {
+    case kDLCUDAManaged: return 1;
+    default: return 0;
+  }
+}
+
+/** Returns 1 if the id of such a device is always 0, else 0. */
+static inline int dlpackgen_device_id_is_zero(int32_t device_type) {
+  switch (device_type) {
+    case kDLCPU:
+    case kDLCUDAHost:
+    case kDLROCMHost:
     case kDLCUDAManaged: return 1;
     default: return 0;
   }

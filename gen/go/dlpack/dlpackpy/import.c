@@ -5,6 +5,8 @@
 
 #include "python.h"
 
+#include "dlpackgen_codes.h"
+
 /* Texts of errors that several callers use. */
 
 #define DLPACKGEN_TEXT_READ_ONLY "it is read-only, but the parameter is writable"
@@ -109,14 +111,14 @@ static bool has(PyObject* object, const char* name) {
 /* Reads a table's address from a capsule; 0 for any other object. An int, as in DLPack 1.2, is not
  * used: it cannot be verified to be an address. */
 static uintptr_t address_of(PyObject* value) {
-  static const char name[] = "dlpack_exchange_api";
+  static const char name[] = DLPACKGEN_CAPSULE_EXCHANGE_API;
   return py.PyCapsule_IsValid(value, name) ? (uintptr_t)py.PyCapsule_GetPointer(value, name) : 0;
 }
 
 /* Looks up a table of the type itself: an inherited table does not take changes of the derived type
  * into account. Also returns 0 with an exception. */
 static uintptr_t table_of(PyObject* type) {
-  static const char name[] = "__dlpack_c_exchange_api__";
+  static const char name[] = DLPACKGEN_ATTRIBUTE_EXCHANGE_API;
   PyObject* own = optional(type, "__dict__");
   PyObject* entry = own ? optional_entry(own, name) : NULL;
   PyObject* value = entry ? optional(type, name) : NULL;
@@ -385,8 +387,9 @@ static taken import_from_table(const DLPackExchangeAPI* table, PyObject* object)
 
 static taken import_from_capsule(PyObject* object) {
   /* Python stores the pointers to these names, not copies. */
-  static const char fresh[] = "dltensor", used[] = "used_dltensor";
-  static const char fresh_versioned[] = "dltensor_versioned", used_versioned[] = "used_dltensor_versioned";
+  static const char fresh[] = DLPACKGEN_CAPSULE, used[] = DLPACKGEN_CAPSULE_USED;
+  static const char fresh_versioned[] = DLPACKGEN_CAPSULE_VERSIONED;
+  static const char used_versioned[] = DLPACKGEN_CAPSULE_VERSIONED_USED;
   taken made = {0};
   PyObject* capsule = capsule_of(object);
   if (!capsule) return made;
@@ -397,7 +400,7 @@ static taken import_from_capsule(PyObject* object) {
     void* tensor = py.PyCapsule_GetPointer(capsule, fresh);
     if (py.PyCapsule_SetName(capsule, used) == 0) made.legacy = tensor;
   } else {
-    reject("__dlpack__() did not return an unconsumed \"dltensor\" capsule");
+    reject(DLPACKGEN_TEXT_NO_CAPSULE);
   }
   py.Py_DecRef(capsule);
   return made;
