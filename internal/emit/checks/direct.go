@@ -18,6 +18,8 @@ type direct struct {
 	Locals  []string
 	Steps   []step
 	Device  device
+	// Made are the parameters of results, and PassedMade their names, each with ", " after it.
+	Made, PassedMade string
 }
 
 // passedPrefix is the prefix of its parameters, which keeps them apart from the local variables.
@@ -63,11 +65,16 @@ func viewDirect(k *contract.Kernel) []direct {
 	var parameters []string
 	k = onCPU(k)
 	for _, p := range k.Args {
-		if p.Access != contract.OfResult {
+		made := p.Access == contract.OfResult
+		if !made {
 			v.Assigns = append(v.Assigns, assign("storage_", p, passedPrefix)...)
 		}
 		p.Name = passedPrefix + p.Name
 		parameters = append(parameters, parameter(p, anyNumber))
+		if made {
+			v.Made += parameter(p, anyNumber) + ", "
+			v.PassedMade += p.Name + ", "
+		}
 	}
 	v.Head = fmt.Sprintf("int dlpackgen_try_kernel_%s(%s)", k.Name,
 		strings.Join(append(parameters, "void* stream", "int* failure_"), ", "))
