@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -225,10 +226,20 @@ func readInput(file string) ([]byte, error) {
 			" for each dlpackgen.yaml below it"
 	}
 	if errors.Is(err, fs.ErrNotExist) {
-		failed.findings[0].Hint = similar(file)
+		failed.findings[0].Hint = cmp.Or(similar(file), lookedIn(file))
 		return nil, &missingInput{failed}
 	}
 	return nil, failed
+}
+
+// lookedIn returns the hint for a missing file without a similar name, because a program may run in
+// another folder than its user expects.
+func lookedIn(file string) string {
+	dir, err := filepath.Abs(filepath.Dir(file))
+	if err != nil {
+		return ""
+	}
+	return "dlpackgen looked for it in " + dir
 }
 
 // similar returns a hint for a missing file.
@@ -247,14 +258,7 @@ func similar(file string) string {
 	for _, e := range entries {
 		names = append(names, e.Name())
 	}
-	if hint := diag.DidYouMean(filepath.Base(file), names); hint != "" {
-		return hint
-	}
-	dir, err := filepath.Abs(filepath.Dir(file))
-	if err != nil {
-		return ""
-	}
-	return "dlpackgen looked for it in " + dir
+	return diag.DidYouMean(filepath.Base(file), names)
 }
 
 // openInput opens a regular file. Opening a pipe could block forever.

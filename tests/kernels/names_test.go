@@ -19,7 +19,8 @@ var locals = []string{"usual", "groups", "place", "call", "bytes_0", "dim_n", "t
 
 func TestFunctionsMayHaveTheNamesOfLocalVariables(t *testing.T) {
 	dir := t.TempDir()
-	config := "version: 1\ndlpack: '1.3'\ntargets: {c: {path: c}, kernels: {path: kernels}, cpp: {path: cpp}}\nkernels:\n"
+	config := "version: 1\ndlpack: '1.3'\n" +
+		"targets: {c: {path: c}, kernels: {path: kernels}, cpp: {path: cpp}}\nkernels:\n"
 	for _, name := range locals {
 		config += fmt.Sprintf("  %s: {types: {T: [float32, float64]}, args: {x: 'T[n]', y: 'T[n] out'}}\n", name)
 		config += fmt.Sprintf("  returns_%s: {args: {x: 'T[n]'}, returns: {y: 'T[n]'}, types: {T: [float32, float64]}, "+
