@@ -23,8 +23,8 @@ func TestFunctionsMayHaveTheNamesOfLocalVariables(t *testing.T) {
 		"targets: {c: {path: c}, kernels: {path: kernels}, cpp: {path: cpp}}\nkernels:\n"
 	for _, name := range locals {
 		config += fmt.Sprintf("  %s: {types: {T: [float32, float64]}, args: {x: 'T[n]', y: 'T[n] out'}}\n", name)
-		config += fmt.Sprintf("  returns_%s: {args: {x: 'T[n]'}, returns: {y: 'T[n]'}, types: {T: [float32, float64]}, "+
-			"symbol: %s_2}\n", name, name)
+		config += fmt.Sprintf("  returns_%s: {args: {x: 'T[n]'}, returns: {y: 'T[n]'}, "+
+			"types: {T: [float32, float64]}, symbol: %s_2}\n", name, name)
 	}
 	file := filepath.Join(dir, "dlpackgen.yaml")
 	require.NoError(t, os.WriteFile(file, []byte(config), 0o600))
