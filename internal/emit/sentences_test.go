@@ -62,13 +62,13 @@ func TestSentencesStandOnce(t *testing.T) {
 	read(os.DirFS("."), emitters)
 	require.GreaterOrEqual(t, len(sentence.FindAllString(files[home], -1)), 30)
 	assert.Empty(t, spelled(home, files))
-	files["c/other.h"] = "\"expected a string without NUL\""
-	assert.Equal(t, []string{"c/other.h: DLPACKGEN_TEXT_NUL"}, spelled(home, files))
-	delete(files, "c/other.h")
-	files["c/other.hpp.tmpl"] = "\"{{.Name}}: it has elements but no memory: its storage \"\n\"" +
-		"was freed, or it is a functionalized, fake or zero tensor\""
-	assert.Equal(t, []string{"c/other.hpp.tmpl: DLPACKGEN_TEXT_NO_STORAGE"}, spelled(home, files))
-	delete(files, "c/other.hpp.tmpl")
-	files[emitters+"a.go"] = `w("f(\"it is missing\");")`
-	assert.Equal(t, []string{emitters + "a.go: DLPACKGEN_TEXT_MISSING"}, spelled(home, files))
+	for source, want := range map[[2]string]string{
+		{"c/other.h", "\"expected a string without NUL\""}: "DLPACKGEN_TEXT_NUL",
+		{"c/other.hpp.tmpl", "\"{{.Name}}: it has elements but no memory: its storage \"\n\"" +
+			"was freed, or it is a functionalized, fake or zero tensor\""}: "DLPACKGEN_TEXT_NO_STORAGE",
+		{emitters + "a.go", `w("f(\"it is missing\");")`}: "DLPACKGEN_TEXT_MISSING",
+	} {
+		repeated := map[string]string{home: files[home], source[0]: source[1]}
+		assert.Equal(t, []string{source[0] + ": " + want}, spelled(home, repeated))
+	}
 }
