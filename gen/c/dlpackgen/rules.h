@@ -563,8 +563,8 @@ DLPACKGEN_FAST int dlpackgen_dimension_fits_(uint64_t extent, int64_t stride, ui
  * power of two. Sums of numbers without the highest bits do not overflow; NULL has them here. */
 DLPACKGEN_FAST int dlpackgen_memory_fits_(const DLTensor* tensor, uint64_t alignment) {
   const uint64_t data = DLPACKGEN_RULES_ADDRESS(tensor->data);
-  const uint64_t unusual = ~DLPACKGEN_RULES_CAST(uint64_t, DLPACKGEN_RULES_CAST(uintptr_t, -1) >> 2) | (alignment - 1);
-  return (((data - alignment) | tensor->byte_offset) & unusual) == 0;
+  const uint64_t usual = DLPACKGEN_RULES_CAST(uintptr_t, -1) >> 2;
+  return (((data - alignment) | tensor->byte_offset) & (~usual | (alignment - 1))) == 0;
 }
 
 #undef DLPACKGEN_RULES_CAST
