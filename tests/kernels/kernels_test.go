@@ -104,8 +104,8 @@ var commonMistakes = map[string]mistake{
 		"if (DLPACKGEN_RARE(stride != DLPACKGEN_RULES_CAST(int64_t, *elements)) && extent != 1) return 0;", ""},
 	"usual extents are not bounded": {"if (DLPACKGEN_RARE(extent - 1 >= DLPACKGEN_USUAL_EXTENT)) return 0;", ""},
 	"usual memory is always there":  {"((data - alignment) | tensor->byte_offset)", "(data | tensor->byte_offset)"},
-	"usual memory has any address": {"~DLPACKGEN_RULES_CAST(uint64_t, DLPACKGEN_RULES_CAST(uintptr_t, -1) >> 2) | (alignment - 1)",
-		"alignment - 1"},
+	"usual memory has any address": {"DLPACKGEN_RULES_CAST(uintptr_t, -1) >> 2;",
+		"DLPACKGEN_RULES_CAST(uintptr_t, -1);"},
 }
 
 // placeMistakes are in the code for alignment that both share.
