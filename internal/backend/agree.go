@@ -2,7 +2,6 @@ package backend
 
 import (
 	"cmp"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -14,19 +13,16 @@ import (
 // ExternalDevice is the type whose meaning the producer and the consumer agree on.
 const ExternalDevice = "kDLExtDev"
 
-// rejected is the meaning of the stream numbers that a table rejects.
-const rejected = "rejected"
-
 // memoryOf is the value of `memory` for each kind of memory of the spec.
 var memoryOf = map[string]string{
 	"": "device", spec.MemoryHost: "host", spec.MemoryPinned: "host", spec.MemoryManaged: "managed",
 }
 
-// Compare reports what a description repeats of a release and states differently: the memory and
-// the ids of DLPack's device types, and the numbers of streams. m contains the description. The
-// result is whether it agrees.
-func (b *Backend) Compare(r *spec.Release, m *yaml.Map) bool {
-	c := comparison{Backend: b, release: r, agrees: true}
+// Compare returns what a description repeats of a release and states differently: the memory and
+// the ids of DLPack's device types, and the numbers of streams. m contains the
+// description.
+func (b *Backend) Compare(r *spec.Release, m *yaml.Map) []diag.Diagnostic {
+	c := comparison{Backend: b, release: r}
 	enum := spec.Find[*spec.Enum](r, "DLDeviceType")
 	for i, d := range b.Devices {
 		if rule := ruleOf(enum, d.Type); rule != nil && d.Type != ExternalDevice && d.Value == NoValue {
@@ -38,7 +34,7 @@ func (b *Backend) Compare(r *spec.Release, m *yaml.Map) bool {
 			c.numbers(t, m.Get("streams").Map(""))
 		}
 	}
-	return c.agrees
+	return c.findings
 }
 
 func ruleOf(enum *spec.Enum, name string) *spec.DeviceRule {
@@ -54,13 +50,13 @@ func ruleOf(enum *spec.Enum, name string) *spec.DeviceRule {
 
 type comparison struct {
 	*Backend
-	release *spec.Release
-	agrees  bool
+	release  *spec.Release
+	findings []diag.Diagnostic
 }
 
 func (c *comparison) complain(n *yaml.Node, hint, format string, args ...any) {
-	c.agrees = false
-	n.Errorf("invalid-backend", hint, "in DLPack %s, "+format, append([]any{c.release.Version}, args...)...)
+	c.findings = append(c.findings,
+		n.Finding("invalid-backend", hint, "in DLPack %s, "+format, append([]any{c.release.Version}, args...)...))
 }
 
 // device compares a row of `devices`.
@@ -94,13 +90,13 @@ func (c *comparison) numbers(t spec.StreamTable, m *yaml.Map) {
 	aliased := map[int64]bool{}
 	for i, alias := range c.Streams.Aliases {
 		aliased[alias.Number] = true
-		if meaning := meaningOf(t, alias.Number); meaning == "" || meaning == rejected {
+		if meaning := meaningOf(t, alias.Number); meaning == "" || meaning == spec.MeaningRejected {
 			c.complain(m.Get("aliases").Entries[i].Key, fmt.Sprintf("remove %d from aliases:", alias.Number),
 				"number %d of table %s is %s", alias.Number, t.Name, cmp.Or(meaning, "a handle"))
 		}
 	}
 	for _, v := range t.Values {
-		if v.Value >= 0 && v.Meaning == "per_thread_default" && !aliased[v.Value] {
+		if v.Value >= 0 && v.Meaning == spec.MeaningPerThread && !aliased[v.Value] {
 			at := m.Get("aliases")
 			if at == nil {
 				at = m.Node()
@@ -118,23 +114,4 @@ func meaningOf(t spec.StreamTable, number int64) string {
 		}
 	}
 	return ""
-}
-
-// CompareEmbedded compares a built-in backend with a release, which may be of a user's spec.
-func CompareEmbedded(name string, r *spec.Release) error {
-	file, src := embedded(name)
-	return compare(file, src, r)
-}
-
-func compare(file string, src []byte, r *spec.Release) error {
-	diags := &diag.List{}
-	m := yaml.Parse(file, src, diags).Map("the backend")
-	if b := decodeFile(m, diags); b != nil {
-		b.Compare(r, m)
-	}
-	var all []error
-	for _, d := range diags.Sorted() {
-		all = append(all, fmt.Errorf("%s: %s", d.Pos, d.Text))
-	}
-	return errors.Join(all...)
 }

@@ -7,6 +7,8 @@ import (
 	"fmt"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/yaml"
 	source "github.com/dlpackgen/dlpackgen/spec"
 )
 
@@ -126,21 +128,27 @@ var Kinds = []string{
 
 // Embedded returns a built-in backend.
 func Embedded(name string) *Backend {
-	file, src := embedded(name)
-	diags := &diag.List{}
-	b := Decode(file, src, diags)
-	if b == nil {
-		panic(fmt.Sprintf("unreachable: its tests keep the embedded backends valid: %v", diags.Sorted()[0]))
-	}
+	b, _ := embedded(name)
 	return b
 }
 
-// embedded returns the file of a built-in backend.
-func embedded(name string) (file string, src []byte) {
-	file = "backends/" + name + ".yaml"
+// EmbeddedFor returns a built-in backend, and its comparison with a release, which may be of a
+// user's spec.
+func EmbeddedFor(name string, r *spec.Release) (*Backend, []diag.Diagnostic) {
+	b, m := embedded(name)
+	return b, b.Compare(r, m)
+}
+
+func embedded(name string) (*Backend, *yaml.Map) {
+	file := "backends/" + name + ".yaml"
 	src, err := source.Backends.ReadFile(file)
 	if err != nil {
 		panic(fmt.Sprintf("unreachable: no such file is embedded: %v", err))
 	}
-	return "spec/" + file, src
+	diags := &diag.List{}
+	b, m := decodeFile("spec/"+file, src, diags)
+	if b == nil {
+		panic(fmt.Sprintf("unreachable: its tests keep the embedded backends valid: %v", diags.Sorted()[0]))
+	}
+	return b, m
 }

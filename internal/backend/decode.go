@@ -55,22 +55,24 @@ var (
 // Decode reads a description, and adds all findings to the list. The description is nil if one of
 // them is an error.
 func Decode(file string, src []byte, diags *diag.List) *Backend {
-	root := yaml.Parse(file, src, diags)
-	if root == nil {
-		return nil
-	}
-	return decodeFile(root.Map("the backend"), diags)
+	b, _ := decodeFile(file, src, diags)
+	return b
 }
 
-func decodeFile(m *yaml.Map, diags *diag.List) *Backend {
+func decodeFile(file string, src []byte, diags *diag.List) (*Backend, *yaml.Map) {
+	root := yaml.Parse(file, src, diags)
+	if root == nil {
+		return nil, nil
+	}
+	m := root.Map("the backend")
 	if v := m.Require("backend"); v != nil {
 		v.Int("backend", Version, Version)
 	}
 	b := Read(m, m.Require("name"), diags)
 	if diags.Failed() {
-		return nil
+		return nil, nil
 	}
-	return b
+	return b, m
 }
 
 // Read reads a description from a mapping, of which the caller may have read other keys, and closes

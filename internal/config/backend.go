@@ -90,7 +90,13 @@ func (d *decoder) checkBackends(cfg *Config, all []ownBackend) {
 			}
 		}
 		for _, r := range releases {
-			if b.node.Kind != yaml.Mapping || d.noTable(r, b) || !b.Compare(r, b.node.Map("")) {
+			if b.node.Kind != yaml.Mapping || d.noTable(r, b) {
+				break
+			}
+			if found := b.Compare(r, b.node.Map("")); len(found) > 0 {
+				for _, finding := range found {
+					d.diags.Add(finding)
+				}
 				break
 			}
 		}

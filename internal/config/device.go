@@ -69,7 +69,7 @@ func ownStreams(b *backend.Backend) []spec.StreamTable {
 	t := spec.StreamTable{Name: b.Name, Doc: "Streams of " + b.Title + ".", Handle: true}
 	t.Values = append(t.Values, spec.StreamValue{Value: b.Streams.None, Meaning: "default"})
 	for _, number := range b.Streams.Rejected {
-		t.Values = append(t.Values, spec.StreamValue{Value: number, Meaning: "rejected"})
+		t.Values = append(t.Values, spec.StreamValue{Value: number, Meaning: spec.MeaningRejected})
 	}
 	return []spec.StreamTable{t}
 }

@@ -265,7 +265,7 @@ func (d *decoder) dtypes(items []*yaml.Node) {
 	}
 }
 
-var meanings = []string{"no_sync", "legacy_default", "per_thread_default", "default", "rejected"}
+var meanings = []string{"no_sync", "legacy_default", MeaningPerThread, "default", MeaningRejected}
 
 func (d *decoder) streams(items []*yaml.Node) {
 	for _, n := range items {

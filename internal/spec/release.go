@@ -255,10 +255,16 @@ type StreamTable struct {
 	Handle bool // larger integers are native stream handles
 }
 
+// Meanings of stream numbers that code distinguishes.
+const (
+	MeaningPerThread = "per_thread_default"
+	MeaningRejected  = "rejected"
+)
+
 // StreamValue is one special stream number.
 type StreamValue struct {
 	Value   int64
-	Meaning string // "no_sync", "legacy_default", "per_thread_default", "default", "rejected"
+	Meaning string // "no_sync", "legacy_default", MeaningPerThread, "default", MeaningRejected
 }
 
 // Default returns the number of the default stream, whose handle is NULL.

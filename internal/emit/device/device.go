@@ -40,25 +40,27 @@ var Shared = emit.Target{
 
 // own returns the target of a built-in backend.
 func own(name, doc string) emit.Target {
-	t := row(name, doc, func() *backend.Backend { return backend.Embedded(name) })
-	files := t.Manifest
-	t.Manifest = func(m *emit.Model) (emit.Manifest, error) {
-		made, err := files(m)
-		return made, errors.Join(err, backend.CompareEmbedded(name, m.Release)) // with a user's spec too
-	}
-	return t
+	return row(name, doc, func(m *emit.Model) (emit.Manifest, error) {
+		b, found := backend.EmbeddedFor(name, m.Release)
+		made, err := manifest(m, b)
+		errs := []error{err}
+		for _, d := range found {
+			errs = append(errs, fmt.Errorf("%s: %s", d.Pos, d.Text))
+		}
+		return made, errors.Join(errs...)
+	})
 }
 
 // Vendor returns the target of a backend that a config describes.
 func Vendor(b *backend.Backend) emit.Target {
-	return row(b.Name, b.Doc, func() *backend.Backend { return b })
+	return row(b.Name, b.Doc, func(m *emit.Model) (emit.Manifest, error) { return manifest(m, b) })
 }
 
-func row(name, doc string, describe func() *backend.Backend) emit.Target {
+func row(name, doc string, files func(*emit.Model) (emit.Manifest, error)) emit.Target {
 	return emit.Target{
 		Name: name, Doc: doc, Path: "backends/" + name, Oldest: "1.2", Options: []emit.Option{emit.ImportOption("")},
 		Imports:  []string{emit.SharedDevice},
-		Manifest: func(m *emit.Model) (emit.Manifest, error) { return manifest(m, describe()) },
+		Manifest: files,
 	}
 }
 

@@ -162,7 +162,7 @@ func numbers(t *spec.StreamTable, b *backend.Backend) (out []number, none int64)
 	if t != nil {
 		for _, v := range t.Values {
 			if v.Value >= 0 {
-				out = append(out, number{v.Value, bit(v.Meaning == "rejected"), handles[v.Value]})
+				out = append(out, number{v.Value, bit(v.Meaning == spec.MeaningRejected), handles[v.Value]})
 			}
 		}
 		return out, handles[b.Streams.None]

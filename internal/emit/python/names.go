@@ -80,7 +80,7 @@ func viewStreams(t spec.StreamTable, number int) streams {
 	s := streams{Name: strings.ToUpper(t.Name), Number: number, Doc: t.Doc, Default: t.Default()}
 	for _, v := range t.Values {
 		s.Lowest = min(s.Lowest, v.Value)
-		if v.Meaning == "rejected" {
+		if v.Meaning == spec.MeaningRejected {
 			s.Rejected = append(s.Rejected, v.Value)
 		}
 	}
