@@ -11,7 +11,6 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
-	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
 // Compiler is one way to build a program in plain C: its name, the Debian package that has it, the
@@ -26,7 +25,7 @@ var Compilers = []Compiler{
 
 // RunCompiler returns that of testtool.RequireRunCompiler.
 func RunCompiler() Compiler {
-	if tier.IsNightly() {
+	if testtool.RunsGCC() {
 		return Compilers[0]
 	}
 	return Compilers[2]
@@ -81,7 +80,7 @@ func RequireRuntime(t testing.TB, name string) string {
 // which the program that loads the library must preload.
 func RequireSanitizers(t testing.TB) (flags []string, preload string) {
 	t.Helper()
-	if tier.IsNightly() {
+	if testtool.RunsGCC() {
 		return Sanitized, RequireRuntime(t, "libasan.so")
 	}
 	const runtime = "libclang_rt.asan-x86_64.so"

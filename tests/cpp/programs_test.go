@@ -3,6 +3,7 @@ package cpp
 import (
 	"testing"
 
+	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -39,7 +40,7 @@ func TestProgramsUnderTheSanitizers(t *testing.T) {
 				sanitized = nil
 			}
 			c := clang // takes half of gcc's time with the sanitizers
-			if tier.IsNightly() {
+			if testtool.RunsGCC() {
 				c = gcc
 			}
 			passes(t, build(t, c, []string{p.source}, flags(gen(t), strict, sanitized)...), p.least)
