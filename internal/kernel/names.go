@@ -59,8 +59,8 @@ const (
 	pythonKeywords = `False None True as assert async await def del elif except finally from global import in is lambda
 	nonlocal pass raise with yield`
 	cppKeywords = `co_await co_return co_yield concept consteval constinit decltype delete requires
-	char8_t char16_t char32_t dynamic_cast static_cast const_cast reinterpret_cast static_assert thread_local typeid wchar_t
-	and_eq bitand bitor compl not_eq or_eq xor_eq mutable`
+	char8_t char16_t char32_t dynamic_cast static_cast const_cast reinterpret_cast static_assert thread_local
+	typeid wchar_t and_eq bitand bitor compl not_eq or_eq xor_eq mutable`
 	standardTypes = "DLTensor int8_t int16_t int32_t int64_t uint8_t uint16_t uint32_t uint64_t size_t"
 )
 

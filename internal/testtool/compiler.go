@@ -40,9 +40,9 @@ func RequireCompiler(t testing.TB, name, debian string) string {
 	return filepath.Join(dir, name)
 }
 
-// RunsGCC reports whether sources that a test compiles only to run them are compiled by gcc: in make
-// nightly, and where Clang 16 is missing. make test uses Clang, because it takes less time without
-// optimization. docs/testing.md lists the tests that compile the same sources with gcc.
+// RunsGCC reports whether sources that a test compiles only to run them are compiled by gcc: in
+// make nightly, and where Clang 16 is missing. make test uses Clang, because it takes less time
+// without optimization. docs/testing.md lists the tests that compile the same sources with gcc.
 func RunsGCC() bool {
 	_, err := exec.LookPath("clang-16")
 	return tier.IsNightly() || err != nil

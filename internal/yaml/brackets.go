@@ -27,8 +27,8 @@ func (o opened) closing() byte {
 }
 
 // unclosed reports the bracket because of which the file ends inside { } or [ ], or one that closes
-// another kind of bracket. It returns false if there is none, or if that line has a mistake with a
-// better hint.
+// another kind of bracket. It returns false without such a bracket, or if that line has a mistake
+// with a better hint.
 func (doc *document) unclosed() bool {
 	var f flows
 	found, at := 0, -1

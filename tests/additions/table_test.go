@@ -128,7 +128,8 @@ int main(void) { return DLPACKGEN_ERROR_STRIDE == 35 ? 0 : 1; }
 			"use.cpp": `#include <dlpackgen/core.hpp>
 #include <cstring>
 int main() {
-  return std::strcmp(dlpackgen::error_string(dlpackgen::ErrorCode::smallest_stride), "a stride is the smallest integer");
+  const char* const text = dlpackgen::error_string(dlpackgen::ErrorCode::smallest_stride);
+  return std::strcmp(text, "a stride is the smallest integer");
 }
 `,
 		},

@@ -70,9 +70,10 @@ func viewDirect(k *contract.Kernel) []direct {
 			v.Assigns = append(v.Assigns, assign("storage_", p, passedPrefix)...)
 		}
 		p.Name = passedPrefix + p.Name
-		parameters = append(parameters, parameter(p, anyNumber))
+		declared := parameter(p, anyNumber)
+		parameters = append(parameters, declared)
 		if made {
-			v.Made += parameter(p, anyNumber) + ", "
+			v.Made += declared + ", "
 			v.PassedMade += p.Name + ", "
 		}
 	}

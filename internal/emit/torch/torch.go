@@ -29,13 +29,12 @@ const folder = "dlpackgen_torch/"
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
 	kernels, err := kernelAssets(m)
+	lacking := append(emit.Lacking(m.Release), emit.LackingNames(m.Release)...)
 	return emit.Manifest{
-			Words: emit.NamespaceWords(emit.Namespace(m.Release)),
-			Assets: slices.Concat(kernels,
-				[]emit.Asset{emit.DeviceInterface(folder), dtypes(m.Release), reader(m.Release)},
-				emit.Copies("torch", folder, sources...), headers()),
-		}, errors.Join(emit.Needs(m.Release, "the sources for torch build on",
-			append(emit.Lacking(m.Release), emit.LackingNames(m.Release)...)...), err)
+		Words: emit.NamespaceWords(emit.Namespace(m.Release)),
+		Assets: slices.Concat(kernels, []emit.Asset{emit.DeviceInterface(folder), dtypes(m.Release), reader(m.Release)},
+			emit.Copies("torch", folder, sources...), headers()),
+	}, errors.Join(emit.Needs(m.Release, "the sources for torch build on", lacking...), err)
 }
 
 // sources are the copied files without parts.
