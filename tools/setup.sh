@@ -142,14 +142,21 @@ install_linters() {
 	done
 }
 
-# Compiles the parts of Go's standard library that tests build for the race detector and for shared
-# libraries. The suite would compile them otherwise, while both cores have other work.
+# Compiles the parts of Go's standard library that tests build for the race detector, for shared
+# libraries and for Windows. Otherwise, the suite would compile them, while both cores have other
+# work.
 build_library() {
 	command -v go >/dev/null || return
 	packages=$(go list -deps -test -f '{{if .Standard}}{{.ImportPath}}{{end}}' ./gen/go/dlpack/dlpacktest |
 		grep -v '^unsafe$' | sort -u)
 	go build -race $packages && go list -export -buildmode=c-shared $packages >/dev/null ||
 		say "the standard library could not be compiled for tests"
+	command -v x86_64-w64-mingw32-gcc >/dev/null || return 0
+	(
+		export CGO_ENABLED=1 GOOS=windows GOARCH=amd64 CC=x86_64-w64-mingw32-gcc
+		packages=$(go list -deps -f '{{if .Standard}}{{.ImportPath}}{{end}}' ./gen/go/dlpack ./backends/cuda)
+		go build $packages
+	) || say "the standard library could not be compiled for Windows"
 }
 
 # Downloads the Go modules, so that later steps need no network; a failed download is repeated.

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -18,11 +19,27 @@ var forkedSource string
 
 var forked = strings.TrimSpace(forkedSource)
 
-// Compiling are the modules of scripts that call torch.compile.
-const Compiling = "numpy,torch,torch._dynamo.testing,torch._inductor.compile_fx"
+// Torch are the modules of scripts that use torch. The last two import 900 others, and torch itself
+// imports them for torch.compile, nested tensors and fake tensors.
+const Torch = "numpy,torch,torch._dynamo.testing,torch._inductor.compile_fx"
 
-// Frameworks are the modules of scripts that use all frameworks, in any order.
-const Frameworks = "numpy,torch,jax,tvm_ffi,onnxruntime,paddle"
+// Frameworks are the modules of scripts that use several frameworks, in any order, or Paddle, which
+// imports torch.
+const Frameworks = Torch + ",jax,tvm_ffi,onnxruntime,paddle"
+
+// Modules returns the modules of a script that uses some libraries.
+func Modules(libraries ...string) string {
+	uses := func(library string) bool { return slices.Contains(libraries, library) }
+	switch {
+	case uses("paddle"):
+		return Frameworks
+	case uses("torch"), uses("tvm-ffi"): // which imports torch
+		return Torch
+	case uses("jax"):
+		return "numpy,jax"
+	}
+	return "numpy"
+}
 
 // Forked returns a command that runs a script of Python (`SCRIPT ARGUMENT ...`, also with -W, -c or
 // -m before it) in a fork of a process that has imported the modules. All packages of a `go test`

@@ -124,8 +124,7 @@ func (b binder) modules(t *testing.T) string {
 func script(t *testing.T, dir string, env []string, libraries ...string) (string, error) {
 	t.Helper()
 	args := append([]string{"bindings.py"}, libraries...)
-	cmd := testkit.Forked(testtool.RequirePython(t), strings.Join(append([]string{"numpy"}, libraries...), ","),
-		args...)
+	cmd := testkit.Forked(testtool.RequirePython(t), testkit.Modules(libraries...), args...)
 	cmd.Env = append(append(os.Environ(), "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu"), env...)
 	out, err := cmd.CombinedOutput()
 	return string(out), err

@@ -99,20 +99,12 @@ func withNanobind(t *testing.T, python, modules string) string {
 	})
 }
 
-// imports are the libraries that a script uses, which are imported before it runs.
+// imports are the modules of a script, which are imported before it runs.
 func imports(args []string) string {
-	for _, library := range []string{"torch", "jax", "paddle"} {
-		if slices.Contains(args, library) {
-			return "numpy," + library
-		}
-	}
-	if slices.Contains(args, "tvm-ffi") {
-		return "numpy,torch" // which tvm-ffi imports
-	}
 	if slices.Equal(args, []string{"matrix.py"}) {
-		return "numpy,paddle" // which imports torch
+		return testkit.Frameworks
 	}
-	return "numpy"
+	return testkit.Modules(args...)
 }
 
 // script runs a script of this folder with the modules in another one.

@@ -41,7 +41,7 @@ func clients(t *testing.T, libraries ...string) {
 	args := append([]string{filepath.Join("testdata", "clients.py")}, libraries...)
 	cmd := exec.Command(python, args...)
 	if len(libraries) > 0 {
-		cmd = testkit.Forked(python, "numpy,paddle", args...) // Paddle imports torch
+		cmd = testkit.Forked(python, testkit.Frameworks, args...)
 	}
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+module(t, python))
 	var printed bytes.Buffer

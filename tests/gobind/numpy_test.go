@@ -25,11 +25,25 @@ func requireNumPy(t *testing.T) string {
 		t.Skip("needs Linux: the example measures its memory by /proc")
 	}
 	python := testtool.RequirePython(t)
-	version, err := exec.Command(python, "-c", "import numpy; print(numpy.__version__)").Output()
-	if err != nil || strings.HasPrefix(string(version), "1.") {
+	if !isNumPy2(python) {
 		t.Skipf("needs NumPy 2 in %s: make setup, or set DLPACKGEN_PYTHON", python)
 	}
 	return python
+}
+
+var numpyVersions = map[string]string{} // by Python
+
+// isNumPy2 imports NumPy once for each Python. Tests that call it do not run in parallel.
+func isNumPy2(python string) bool {
+	version, known := numpyVersions[python]
+	if !known {
+		out, err := exec.Command(python, "-c", "import numpy; print(numpy.__version__)").Output()
+		if err == nil {
+			version = string(out)
+		}
+		numpyVersions[python] = version
+	}
+	return version != "" && !strings.HasPrefix(version, "1.")
 }
 
 // runExample runs the example; env is added to its environment.

@@ -3,9 +3,9 @@ package gobind
 import (
 	"bytes"
 	"encoding/binary"
+	"fmt"
 	"math"
 	"os/exec"
-	"strconv"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,19 +14,21 @@ import (
 )
 
 // converter reads float32 numbers and writes, for each, the code from NumPy and ml_dtypes, after
-// the float32 of every code.
+// the float32 of every code. Each argument is a type, its number of codes and that of the float32
+// numbers.
 const converter = `
 import sys
 import numpy as np
 import ml_dtypes
-name, codes = sys.argv[1], int(sys.argv[2])
-dtype = np.dtype(np.float16) if name == "float16" else np.dtype(getattr(ml_dtypes, name))
-code = np.uint16 if dtype.itemsize == 2 else np.uint8
-out = sys.stdout.buffer
-with np.errstate(all="ignore"):
-    out.write(np.arange(codes).astype(code).view(dtype).astype(np.float32).tobytes())
-    numbers = np.frombuffer(sys.stdin.buffer.read(), np.float32)
-    out.write(numbers.astype(dtype).view(code).astype(np.uint16).tobytes())
+for argument in sys.argv[1:]:
+    name, codes, count = argument.split(":")
+    dtype = np.dtype(np.float16) if name == "float16" else np.dtype(getattr(ml_dtypes, name))
+    code = np.uint16 if dtype.itemsize == 2 else np.uint8
+    out = sys.stdout.buffer
+    with np.errstate(all="ignore"):
+        out.write(np.arange(int(codes)).astype(code).view(dtype).astype(np.float32).tobytes())
+        numbers = np.frombuffer(sys.stdin.buffer.read(4 * int(count)), np.float32)
+        out.write(numbers.astype(dtype).view(code).astype(np.uint16).tobytes())
 `
 
 // requireMLDtypes returns a Python with NumPy's additional types, or skips the test.
@@ -41,26 +43,29 @@ func requireMLDtypes(t *testing.T) string {
 
 func TestPythonConvertsEveryFloatTheSameWay(t *testing.T) {
 	python := requireMLDtypes(t)
+	var in bytes.Buffer
+	argv := []string{"-c", converter}
 	for _, d := range definitions() {
-		t.Run(d.name, func(t *testing.T) {
-			if testing.Short() && d.name != "bfloat16" {
-				t.Skip("starts a Python for each type, and -short was given")
-			}
-			numbers := d.inputs(d.magnitudes())
-			var in bytes.Buffer
-			require.NoError(t, binary.Write(&in, binary.NativeEndian, numbers))
-			cmd := exec.Command(python, "-c", converter, d.name, strconv.Itoa(int(d.codes())))
-			cmd.Stdin = &in
-			out, err := cmd.Output()
-			require.NoError(t, err)
-			decoded, encoded := make([]float32, d.codes()), make([]uint16, len(numbers))
-			size, err := binary.Decode(out, binary.NativeEndian, decoded)
-			require.NoError(t, err)
-			_, err = binary.Decode(out[size:], binary.NativeEndian, encoded)
-			require.NoError(t, err)
-			d.agree(t, decoded, numbers, encoded)
-		})
+		numbers := d.inputs(d.magnitudes())
+		require.NoError(t, binary.Write(&in, binary.NativeEndian, numbers))
+		argv = append(argv, fmt.Sprintf("%s:%d:%d", d.name, d.codes(), len(numbers)))
 	}
+	cmd := exec.Command(python, argv...)
+	cmd.Stdin = &in
+	out, err := cmd.Output()
+	require.NoError(t, err)
+	for _, d := range definitions() {
+		numbers := d.inputs(d.magnitudes())
+		decoded, encoded := make([]float32, d.codes()), make([]uint16, len(numbers))
+		size, err := binary.Decode(out, binary.NativeEndian, decoded)
+		require.NoError(t, err)
+		out = out[size:]
+		size, err = binary.Decode(out, binary.NativeEndian, encoded)
+		require.NoError(t, err)
+		out = out[size:]
+		t.Run(d.name, func(t *testing.T) { d.agree(t, decoded, numbers, encoded) })
+	}
+	require.Empty(t, out)
 }
 
 // agree compares all bits, except those of a NaN, of which NumPy keeps more.

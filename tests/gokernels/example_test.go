@@ -32,7 +32,7 @@ func TestTheExample(t *testing.T) {
 	cmd := exec.Command("sh", append([]string{filepath.Join(dir, "run.sh")}, libraries...)...)
 	cmd.Env = append(os.Environ(), "DLPACKGEN="+generator(t), "GOWORK=off", "GOFLAGS=-trimpath",
 		"PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu",
-		"DLPACKGEN_PYTHON="+testkit.ForkedProgram(t, python, testkit.Compiling))
+		"DLPACKGEN_PYTHON="+testkit.ForkedProgram(t, python, testkit.Torch))
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	readme, err := os.ReadFile("../../examples/go-kernel/README.md")

@@ -24,7 +24,7 @@ func TestGoTorch(t *testing.T) {
 		t.Skip("needs torch: pip install -r tests/requirements-frameworks.txt")
 	}
 	cmd := exec.Command(filepath.Join(golden.Root(t), "examples", "go-torch", "run.sh"), "10")
-	cmd.Env = append(os.Environ(), "DLPACKGEN_PYTHON="+testkit.ForkedProgram(t, python, "numpy,torch"),
+	cmd.Env = append(os.Environ(), "DLPACKGEN_PYTHON="+testkit.ForkedProgram(t, python, testkit.Torch),
 		"GOFLAGS=-trimpath")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

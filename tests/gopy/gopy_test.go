@@ -68,9 +68,9 @@ func environment(t *testing.T) string {
 	return testtool.RequirePython(t)
 }
 
-// imports are libraries that take long to import, by script. tvm-ffi and Paddle import torch.
-var imports = map[string]string{"with_torch.py": "numpy,torch", "attack.py": "numpy,torch",
-	"with_tvm_ffi.py": "numpy,torch", "with_jax.py": "numpy,jax", "with_paddle.py": "numpy,paddle"}
+// imports are modules that take long to import, by script. tvm-ffi imports torch.
+var imports = map[string]string{"with_torch.py": testkit.Torch, "attack.py": testkit.Torch,
+	"with_tvm_ffi.py": testkit.Torch, "with_jax.py": "numpy,jax", "with_paddle.py": testkit.Frameworks}
 
 // script runs a script with the module in a folder. Warnings of frameworks, such as a missing GPU,
 // are removed.

@@ -40,7 +40,7 @@ func exampleSays(t *testing.T) (libraries []string, output string) {
 	}
 	cmd := exec.Command("sh", append([]string{filepath.Join(copied, "run.sh")}, libraries...)...)
 	cmd.Env = append(os.Environ(), "DLPACKGEN="+program, "GOWORK=off", "CFLAGS=-O0",
-		"DLPACKGEN_PYTHON="+testkit.ForkedProgram(t, python, testkit.Compiling),
+		"DLPACKGEN_PYTHON="+testkit.ForkedProgram(t, python, testkit.Torch),
 		"PYTEST_ADDOPTS=-rs")
 	out, err = cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

@@ -39,7 +39,7 @@ func TestPublicKernels(t *testing.T) {
 	flags := append([]string{"-O0", "-Wall", "-Wextra", "-Werror"}, stubs[1:]...)
 	flags = append(flags, stubsForCUDA(t, dir)...)
 	home := moduleOf(t, python, dir, stubs[0], flags...)
-	cmd := testkit.Forked(python, "numpy,torch", publicFolder+"/called.py")
+	cmd := testkit.Forked(python, testkit.Torch, publicFolder+"/called.py")
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+home, "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

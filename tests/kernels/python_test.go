@@ -4,7 +4,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -50,7 +49,7 @@ func runsWith(python, home string, env []string, libraries ...string) (string, e
 	for _, script := range []string{"called.py", "attacked.py"} {
 		cmd := exec.Command(python, script)
 		if len(libraries) > 0 { // not under a sanitizer
-			cmd = testkit.Forked(python, "numpy,"+strings.Join(libraries, ","),
+			cmd = testkit.Forked(python, testkit.Modules(libraries...),
 				append([]string{script}, libraries...)...)
 		}
 		cmd.Env = append(append(os.Environ(), "PYTHONPATH="+home), env...)

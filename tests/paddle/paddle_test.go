@@ -81,7 +81,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 
 // script runs a Python program with the build.
 func (b builder) script(args ...string) (string, error) {
-	cmd := testkit.Forked(b.python, "numpy,paddle", append([]string{"-W", "ignore"}, args...)...)
+	cmd := testkit.Forked(b.python, testkit.Frameworks, append([]string{"-W", "ignore"}, args...)...)
 	cmd.Env = append(os.Environ(), "BUILD="+b.dir, "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), err

@@ -20,8 +20,8 @@ import (
 )
 
 // imports are libraries that take long to import, by script.
-var imports = map[string]string{"with_torch.py": "numpy,torch", "attackers.py": "numpy,torch",
-	"with_paddle.py": "numpy,paddle"}
+var imports = map[string]string{"with_torch.py": testkit.Torch, "attackers.py": testkit.Torch,
+	"with_paddle.py": testkit.Frameworks}
 
 // script runs a script with the modules in a folder.
 func script(t *testing.T, python, modules string, env []string, args ...string) (string, error) {

@@ -169,9 +169,9 @@ func (p *project) withPython(t *testing.T, python string) {
 		"pytest": "#!/bin/sh\nPYTHONPATH=SITE exec PYTHON -m pytest -q -p no:cacheprovider \"$@\"\n"} {
 		text = strings.NewReplacer("PYTHON ", python+" ", "SITE", site,
 			"WITH_PIP ", testkit.ForkedProgram(t, python, "pip._internal.cli.main,pip._internal.commands.install")+" ",
-			"WITH_TORCH ", testkit.ForkedProgram(t, python, "numpy,torch")+" ",
+			"WITH_TORCH ", testkit.ForkedProgram(t, python, testkit.Torch)+" ",
 			"WITH_JAX ", testkit.ForkedProgram(t, python, "numpy,jax")+" ",
-			"WITH_PADDLE ", testkit.ForkedProgram(t, python, "numpy,paddle")+" ").Replace(text)
+			"WITH_PADDLE ", testkit.ForkedProgram(t, python, testkit.Frameworks)+" ").Replace(text)
 		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte(text), 0o700)) //nolint:gosec // a program
 	}
 	p.env = append(p.env, "PATH="+programs+":"+os.Getenv("PATH"), "PYTHONWARNINGS=ignore", "JAX_PLATFORMS=cpu",

@@ -40,7 +40,7 @@ func python(t *testing.T) []string {
 		"-o", filepath.Join(dir, "dlpackgen_shm.abi3.so"),
 		filepath.Join(backend(t), "python", "dlpackgen_shm_module.c"),
 		filepath.Join(backend(t), "dlpackgen_shm.c"))
-	program := testkit.ForkedProgram(t, interpreter, "numpy,torch")
+	program := testkit.ForkedProgram(t, interpreter, testkit.Torch)
 	return []string{"env", "PYTHONPATH=" + dir, program, "-W", "ignore", "testdata/peer.py"}
 }
 

@@ -197,14 +197,16 @@ func modules(t *testing.T) (torches, string) {
 	return to, library
 }
 
-// libraries is a script that imports all frameworks.
-const libraries = "libraries.py"
+// These scripts use other frameworks too.
+const libraries, verdicts = "libraries.py", "verdicts.py"
+
+func usesFrameworks(script string) bool { return script == libraries || script == verdicts }
 
 // script runs a script of this folder with the package in a folder.
 func script(to torches, dir string, env []string, args ...string) (string, error) {
 	args = append([]string{"-W", "ignore"}, args...)
-	before := "numpy,torch"
-	if slices.Contains(args, libraries) {
+	before := testkit.Torch
+	if slices.ContainsFunc(args, usesFrameworks) {
 		before = testkit.Frameworks
 	}
 	cmd := testkit.Forked(to.Python, before, args...)
@@ -224,7 +226,7 @@ func eachPasses(t *testing.T, to torches, dir string, env []string, each ...stri
 	t.Helper()
 	args := []string{"../mutants.py", "torch"}
 	for _, name := range each {
-		if name != libraries {
+		if !usesFrameworks(name) {
 			args = append(args, "0", name)
 		}
 	}
@@ -234,7 +236,7 @@ func eachPasses(t *testing.T, to torches, dir string, env []string, each ...stri
 	for _, name := range each {
 		file, test, _ := strings.Cut(name, " ")
 		t.Run(cmp.Or(test, file), func(t *testing.T) {
-			if name == libraries {
+			if usesFrameworks(name) {
 				passes(t, to, dir, env, name)
 				return
 			}

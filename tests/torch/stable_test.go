@@ -67,7 +67,7 @@ func stable(t *testing.T) (torches, string) {
 // The consumer with the stable ABI behaves like the other one.
 func TestTheStableConsumer(t *testing.T) {
 	to, dir := stable(t)
-	eachPasses(t, to, dir, byStable, "consume.py", "rules.py", "attack.py", libraries, "verdicts.py")
+	eachPasses(t, to, dir, byStable, "consume.py", "rules.py", "attack.py", libraries, verdicts)
 	t.Run("stable.py", func(t *testing.T) { passes(t, to, dir, failingTorch(dir), "stable.py") })
 }
 

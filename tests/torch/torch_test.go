@@ -23,7 +23,7 @@ var scripts = []string{"table.py", "object_owned.py", "exports.py", "consume.py"
 // Each script compares one side of the package with torch.
 func TestTheTableAndTheConsumer(t *testing.T) {
 	to, dir := modules(t)
-	eachPasses(t, to, dir, nil, append(slices.Clone(scripts), libraries, "verdicts.py", "errors.py", "device.py",
+	eachPasses(t, to, dir, nil, append(slices.Clone(scripts), libraries, verdicts, "errors.py", "device.py",
 		"threads.py")...)
 }
 

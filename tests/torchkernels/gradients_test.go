@@ -105,7 +105,7 @@ func checkGradients(t *testing.T, b builder, others int) {
 
 // emitted runs emitted tests with the operators of a library.
 func (b builder) emitted(library string, args ...string) (string, error) {
-	cmd := testkit.Forked(b.python, testkit.Compiling, append([]string{"-W", "ignore"}, args...)...)
+	cmd := testkit.Forked(b.python, testkit.Torch, append([]string{"-W", "ignore"}, args...)...)
 	cmd.Env = append(os.Environ(), "PYTHONPATH="+b.dir, "PYTHONDONTWRITEBYTECODE=1")
 	if library != "" {
 		cmd.Env = append(cmd.Env, "DLPACKGEN_OPERATORS="+filepath.Join(b.dir, library))

@@ -74,7 +74,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 
 // script runs a Python program with the build.
 func (b builder) script(env []string, args ...string) (string, error) {
-	cmd := testkit.Forked(b.python, testkit.Compiling, append([]string{"-W", "ignore"}, args...)...)
+	cmd := testkit.Forked(b.python, testkit.Torch, append([]string{"-W", "ignore"}, args...)...)
 	cmd.Env = append(append(os.Environ(), env...), "LIBRARY="+filepath.Join(b.dir, "operators.so"),
 		"MODULE="+filepath.Join(b.dir, "_kernels.abi3.so"), "PYTHONPATH=../torchops", "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()

@@ -28,7 +28,7 @@ func direct(t *testing.T, source string) (string, error) {
 		"-DPy_LIMITED_API=0x030B0000",
 		"-I", filepath.Join(golden.Root(t), "gen", "c"), "-isystem", p.headers, "-o",
 		filepath.Join(dir, "direct_module.abi3.so"), "module/direct.c"))
-	cmd := testkit.Forked(p.python, testkit.Compiling, "-W", "ignore", "direct.py")
+	cmd := testkit.Forked(p.python, testkit.Torch, "-W", "ignore", "direct.py")
 	cmd.Env = append(os.Environ(), "LIBRARY="+lib, "PYTHONPATH="+dir, "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()
 	return string(out), err

@@ -117,7 +117,7 @@ func withMutants(t *testing.T, headers string, all map[string]mutant) []string {
 func (p places) forked(t *testing.T, library string, pairs ...string) map[string]string {
 	t.Helper()
 	args := []string{"-W", "ignore", "../mutants.py", "torch,torch._dynamo.testing"}
-	cmd := testkit.Forked(p.python, testkit.Compiling, append(args, pairs...)...)
+	cmd := testkit.Forked(p.python, testkit.Torch, append(args, pairs...)...)
 	cmd.Env = append(os.Environ(), "PYTHONDONTWRITEBYTECODE=1", "LIBRARY="+library)
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)

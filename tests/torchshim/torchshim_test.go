@@ -72,7 +72,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 
 // script runs a Python program with the build.
 func (b builder) script(python string, env []string, args ...string) (string, error) {
-	cmd := testkit.Forked(python, testkit.Compiling, append([]string{"-W", "ignore"}, args...)...)
+	cmd := testkit.Forked(python, testkit.Torch, append([]string{"-W", "ignore"}, args...)...)
 	cmd.Env = append(append(os.Environ(), env...), "STABLE=1", "MODULE="+filepath.Join(b.dir, "_kernels.abi3.so"),
 		"PYTHONPATH=../torchops:"+filepath.Join(b.dir, "torchshim"), "PYTHONDONTWRITEBYTECODE=1")
 	out, err := cmd.CombinedOutput()

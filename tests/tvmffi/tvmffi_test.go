@@ -73,7 +73,7 @@ func (b builder) run(t *testing.T, name string, args ...string) string {
 func (b builder) script(env []string, args ...string) (string, error) {
 	cmd := exec.Command(b.python, args...)
 	if slices.Contains(args, "torch") {
-		cmd = testkit.Forked(b.python, "numpy,torch", args...)
+		cmd = testkit.Forked(b.python, testkit.Torch, args...)
 	}
 	cmd.Env = append(os.Environ(), env...)
 	if !slices.Contains(args, "torch") {

@@ -347,3 +347,9 @@ func TestEndedByClock(t *testing.T) {
 	assert.False(t, endedByClock(clock+"Failing input written to testdata/fuzz/FuzzA/1\n"))
 	assert.False(t, endedByClock("--- FAIL: FuzzA (0.04s)\n    a_test.go:1: wrong\n"))
 }
+
+func TestTargetsAreDividedByPackage(t *testing.T) {
+	a, b, c := fuzzTarget{"./a", "FuzzOne"}, fuzzTarget{"./a", "FuzzTwo"}, fuzzTarget{"./b", "FuzzOne"}
+	assert.Equal(t, [][]fuzzTarget{{a, b}, {c}}, byPackage([]fuzzTarget{a, b, c}))
+	assert.Empty(t, byPackage(nil))
+}

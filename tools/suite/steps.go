@@ -15,6 +15,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
@@ -230,8 +231,8 @@ func (s *suite) metered(cmd *exec.Cmd) error {
 // fuzzTarget is one fuzz function.
 type fuzzTarget struct{ Package, Name string }
 
-// fuzz runs each fuzz target for a short time. A failing input is stored under testdata/fuzz of its
-// package, where the next plain run fails with it.
+// fuzz runs each fuzz target for a short time, one package on each core. A failing input is stored
+// under testdata/fuzz of its package, where the next plain run fails with it.
 func (s *suite) fuzz() {
 	rows, err := tier.Packages()
 	if err != nil {
@@ -244,7 +245,40 @@ func (s *suite) fuzz() {
 		return
 	}
 	defer os.RemoveAll(programs)
-	for _, t := range fuzzTargets(".", rows) {
+	packages := byPackage(fuzzTargets(".", rows))
+	parts, printed := make([]suite, len(packages)), make([]bytes.Buffer, len(packages))
+	cores := make(chan struct{}, runtime.NumCPU())
+	var all sync.WaitGroup
+	for i, targets := range packages {
+		parts[i] = suite{out: &printed[i], tier: s.tier, fuzzTime: s.fuzzTime}
+		all.Go(func() {
+			cores <- struct{}{}
+			defer func() { <-cores }()
+			parts[i].fuzzPackage(targets, programs)
+		})
+	}
+	all.Wait()
+	for i := range parts {
+		_, _ = printed[i].WriteTo(s.out)
+		s.tally.add(parts[i].tally.results...)
+	}
+}
+
+// byPackage divides sorted targets.
+func byPackage(targets []fuzzTarget) (packages [][]fuzzTarget) {
+	for i, t := range targets {
+		if i == 0 || t.Package != targets[i-1].Package {
+			packages = append(packages, nil)
+		}
+		last := &packages[len(packages)-1]
+		*last = append(*last, t)
+	}
+	return packages
+}
+
+// fuzzPackage runs the targets of one package in turn, because they share a program.
+func (s *suite) fuzzPackage(targets []fuzzTarget, programs string) {
+	for _, t := range targets {
 		s.say("fuzz %s.%s for %s", strings.TrimPrefix(t.Package, "./"), t.Name, s.fuzzTime)
 		var log bytes.Buffer
 		err := s.fuzzOne(t, programs, &log)
@@ -271,7 +305,7 @@ func (s *suite) fuzzOne(t fuzzTarget, programs string, log io.Writer) error {
 	}
 	// Otherwise, minimizing takes up to a minute for each input, and nothing else runs meanwhile.
 	cmd := exec.Command(program, "-test.run=^$", "-test.fuzz=^"+t.Name+"$", "-test.fuzztime="+s.fuzzTime.String(),
-		"-test.fuzzminimizetime=10x", "-test.fuzzcachedir="+found)
+		"-test.parallel=1", "-test.fuzzminimizetime=10x", "-test.fuzzcachedir="+found)
 	cmd.Dir, cmd.Stdout, cmd.Stderr = t.Package, log, log
 	return cmd.Run()
 }

@@ -92,9 +92,9 @@ func (o options) see(ctx context.Context, url, axe string, isFirst bool) (seen [
 	return seen, nil
 }
 
-// start starts a browser; root has no sandbox.
+// start starts a browser. Root has no sandbox. Without a GPU, its process would emulate one.
 func start() (context.Context, context.CancelFunc) {
-	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox)
+	options := append(chromedp.DefaultExecAllocatorOptions[:], chromedp.NoSandbox, chromedp.Flag("disable-gpu", true))
 	all, stop := chromedp.NewExecAllocator(context.Background(), options...)
 	ctx, cancel := chromedp.NewContext(all)
 	return ctx, func() { cancel(); stop() }
