@@ -49,6 +49,9 @@ func run(t *testing.T, args ...string) (code int, stdout, stderr string) {
 // FuzzVet checks the contract of vet for any bytes: findings or none, no failure of vet itself, and
 // at least one error with exit 1.
 func FuzzVet(f *testing.F) {
+	if testing.Short() {
+		f.Skip("runs the command several times for each seed, and -short was given")
+	}
 	f.Add([]byte(plainConfig))
 	for _, lineBreak := range []string{"\u0085", "\u2028", "\u2029"} { // yaml.v3 counts a line after each
 		f.Add([]byte("version: 1\n# " + lineBreak + "\ntargets: {c: {}}\nkernels: {f: {schema: \"(Tensr x) -> ()\"}}"))
@@ -67,6 +70,9 @@ func FuzzVet(f *testing.F) {
 // FuzzGenerate checks the contract of generate for any spec and config: files, or findings and no
 // files. If generate accepts an input, vet does too.
 func FuzzGenerate(f *testing.F) {
+	if testing.Short() {
+		f.Skip("runs the command several times for each seed, and -short was given")
+	}
 	f.Add([]byte("spec: 1\n"), []byte("version: 1\n"))
 	released, err := os.ReadFile(filepath.Join("..", "..", "spec", "dlpack.yaml"))
 	require.NoError(f, err)

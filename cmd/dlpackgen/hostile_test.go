@@ -32,6 +32,9 @@ var hostile = []string{
 // every kind of entry, and the real one. Valid results contain values that no release has, which
 // the emitters must handle.
 func TestEachValueOfASpecReplaced(t *testing.T) {
+	if testing.Short() {
+		t.Skip("runs the command for each of a thousand values, and -short was given")
+	}
 	oneOfEach, err := os.ReadFile(filepath.Join("..", "..", "internal", "spec", "testdata", "one-of-each.yaml"))
 	require.NoError(t, err)
 	tests := map[string]struct {

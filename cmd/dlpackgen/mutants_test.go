@@ -97,7 +97,7 @@ func seeds(t *testing.T) [][]byte {
 func TestConfigMutants(t *testing.T) {
 	count := 500
 	if testing.Short() {
-		count = 100
+		count = 20
 	} else if tier.IsNightly() {
 		count = 5000
 	}

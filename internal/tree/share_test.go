@@ -152,7 +152,11 @@ func TestTemporariesOfNestedDirectories(t *testing.T) {
 // Concurrent runs on nested directories all succeed, even if none has a lock yet, and the files of
 // each are complete.
 func TestNestedDirectoriesAtOnce(t *testing.T) {
-	for range 30 {
+	count := 30
+	if testing.Short() {
+		count = 5
+	}
+	for range count {
 		dir := fastDir(t)
 		requests := []Request{request(dir, target("c", ".", plans[2])),
 			request(filepath.Join(dir, "gen", "in"), target("c", ".", plans[1])),

@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// pattern is an expression for lines. It searches a file only if the file has one of the texts that
-// each match contains, because a text is found faster than a match.
+// pattern is an expression for lines. It searches a file or a line only if that has one of the texts
+// that each match contains, because a text is found faster than a match.
 type pattern struct {
 	*regexp.Regexp
 	texts []string // in lower case; one of them is in each match; nil if unknown
@@ -29,6 +29,17 @@ func (p pattern) mayMatch(data []byte) bool {
 	return p.texts == nil || slices.ContainsFunc(p.texts, func(text string) bool {
 		return bytes.Contains(lower, []byte(text))
 	})
+}
+
+// Match is regexp.Regexp.Match.
+func (p pattern) Match(line []byte) bool { return p.mayMatch(line) && p.Regexp.Match(line) }
+
+// Find is regexp.Regexp.Find.
+func (p pattern) Find(line []byte) []byte {
+	if !p.mayMatch(line) {
+		return nil
+	}
+	return p.Regexp.Find(line)
 }
 
 // requiredTexts returns texts of which each match contains one, in lower case. It returns nil if
