@@ -8,8 +8,8 @@ import (
 	"strings"
 )
 
-// pattern is an expression for lines. It searches a file or a line only if that has one of the texts
-// that each match contains, because a text is found faster than a match.
+// pattern is an expression for lines. It searches a file or a line only if that has one of the
+// texts that each match contains, because a text is found faster than a match.
 type pattern struct {
 	*regexp.Regexp
 	texts []string // in lower case; one of them is in each match; nil if unknown
