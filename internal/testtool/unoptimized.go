@@ -18,17 +18,17 @@ const unoptimized = `#!/bin/sh
 PATH='%s' exec '%s' "$@" -O0
 `
 
-// AddUnoptimized adds the compilers cc and g++ to a folder, for the front of PATH. They ignore the
-// levels of a user's commands, because gcc takes longer to optimize than the result takes to run,
-// and take results from ccache, as those of RequireCompiler do. In make nightly, it adds none, and
-// the commands are run as they are written. The go command does not use these compilers, since its
-// cache depends on the compiler.
+// AddUnoptimized adds the compilers cc, c++ and g++ to a folder, for the front of PATH. They ignore
+// the levels of a user's commands, because gcc takes longer to optimize than the result takes to
+// run, and take results from ccache, as those of RequireCompiler do. In make nightly, it adds none,
+// and the commands are run as they are written. The go command does not use these compilers, since
+// its cache depends on the compiler.
 func AddUnoptimized(t testing.TB, dir string) {
 	t.Helper()
 	if tier.IsNightly() {
 		return
 	}
-	for _, name := range []string{"cc", "g++"} {
+	for _, name := range []string{"cc", "c++", "g++"} {
 		program := filepath.Join(dir, name)
 		if _, err := os.Stat(program); err == nil {
 			continue

@@ -44,9 +44,17 @@ func pocl(t *testing.T) string { return fetched(t, "pocl", "vendors/pocl.icd") }
 func example(t *testing.T, env ...string) ([]string, error) {
 	t.Helper()
 	cmd := exec.Command(filepath.Join(golden.Root(t), "examples/vendor/run.sh"), t.TempDir())
-	cmd.Env = append(os.Environ(), env...)
+	cmd.Env = append(append(os.Environ(), unoptimized(t)), env...)
 	out, err := cmd.Output()
 	return strings.Split(strings.TrimSpace(string(out)), "\n"), err
+}
+
+// unoptimized is the variable PATH with compilers that do not optimize.
+func unoptimized(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	testtool.AddUnoptimized(t, dir)
+	return "PATH=" + dir + string(os.PathListSeparator) + os.Getenv("PATH")
 }
 
 // The example over OpenCL's unified shared memory passes the conformance checks, on one device and
@@ -74,7 +82,8 @@ func TestTheExampleInPython(t *testing.T) {
 	lib := filepath.Join(dir, "root/usr/lib/x86_64-linux-gnu")
 	cmd := exec.Command(filepath.Join(golden.Root(t), "examples/vendor/python/run.sh"), t.TempDir())
 	cmd.Env = append(os.Environ(), "RUNNER="+filepath.Join(lib, "ld-linux-x86-64.so.2")+" --library-path "+lib,
-		"OCL_ICD_VENDORS="+filepath.Join(dir, "vendors")+"/", "POCL_DEVICES=cpu cpu", "DLPACKGEN_PYTHON="+python)
+		"OCL_ICD_VENDORS="+filepath.Join(dir, "vendors")+"/", "POCL_DEVICES=cpu cpu", "DLPACKGEN_PYTHON="+python,
+		unoptimized(t))
 	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	for _, check := range []string{"given_tensors_reach_the_host", "producers_are_asked_with_the_stream",

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"runtime"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -31,19 +32,20 @@ func requireNumPy(t *testing.T) string {
 	return python
 }
 
-var numpyVersions = map[string]string{} // by Python
+var numpyVersions sync.Map // by Python; "" without NumPy
 
-// isNumPy2 imports NumPy once for each Python. Tests that call it do not run in parallel.
+// isNumPy2 imports NumPy once for each Python.
 func isNumPy2(python string) bool {
-	version, known := numpyVersions[python]
-	if !known {
+	version, isKnown := numpyVersions.Load(python)
+	if !isKnown {
 		out, err := exec.Command(python, "-c", "import numpy; print(numpy.__version__)").Output()
-		if err == nil {
-			version = string(out)
+		if err != nil {
+			out = nil
 		}
-		numpyVersions[python] = version
+		version = string(out)
+		numpyVersions.Store(python, version)
 	}
-	return version != "" && !strings.HasPrefix(version, "1.")
+	return version != "" && !strings.HasPrefix(version.(string), "1.")
 }
 
 // runExample runs the example; env is added to its environment.

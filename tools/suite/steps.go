@@ -61,7 +61,7 @@ func (s *suite) check() {
 // follows.
 func (s *suite) beside(step, other func(*suite)) {
 	var printed bytes.Buffer
-	second := &suite{out: &printed, tier: s.tier, fuzzTime: s.fuzzTime}
+	second := s.apart(&printed)
 	ended := make(chan struct{})
 	go func() {
 		other(second)
@@ -71,6 +71,11 @@ func (s *suite) beside(step, other func(*suite)) {
 	<-ended
 	_, _ = printed.WriteTo(s.out)
 	s.tally.add(second.tally.results...)
+}
+
+// apart returns a suite with the same settings, for steps that run concurrently with others.
+func (s *suite) apart(out io.Writer) *suite {
+	return &suite{out: out, tier: s.tier, fuzzTime: s.fuzzTime}
 }
 
 func (s *suite) say(format string, args ...any) { fmt.Fprintf(s.out, "== "+format+"\n", args...) }
@@ -246,11 +251,11 @@ func (s *suite) fuzz() {
 	}
 	defer os.RemoveAll(programs)
 	packages := byPackage(fuzzTargets(".", rows))
-	parts, printed := make([]suite, len(packages)), make([]bytes.Buffer, len(packages))
+	parts, printed := make([]*suite, len(packages)), make([]bytes.Buffer, len(packages))
 	cores := make(chan struct{}, runtime.NumCPU())
 	var all sync.WaitGroup
 	for i, targets := range packages {
-		parts[i] = suite{out: &printed[i], tier: s.tier, fuzzTime: s.fuzzTime}
+		parts[i] = s.apart(&printed[i])
 		all.Go(func() {
 			cores <- struct{}{}
 			defer func() { <-cores }()
@@ -258,9 +263,9 @@ func (s *suite) fuzz() {
 		})
 	}
 	all.Wait()
-	for i := range parts {
+	for i, part := range parts {
 		_, _ = printed[i].WriteTo(s.out)
-		s.tally.add(parts[i].tally.results...)
+		s.tally.add(part.tally.results...)
 	}
 }
 
