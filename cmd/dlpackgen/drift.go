@@ -24,7 +24,7 @@ var states = map[tree.State]words{
 	tree.Missing:  {diag.Error, "is missing", regenerate},
 	tree.Outdated: {diag.Error, "is out of date", regenerate},
 	tree.Obsolete: {diag.Error, "is no longer generated", regenerate + " removes it"},
-	tree.Modified: {diag.Error, "was edited by hand", "undo that, or replace it: " + regenerate + " --force"},
+	tree.Modified: {diag.Error, "was edited by hand", tree.EditedHint},
 	tree.Orphaned: {diag.Error, "has the banner of dlpackgen, but no lock lists it",
 		"remove it, or restore the lock that lists it"},
 	tree.Untracked:    {diag.Note, "is not a generated file, and is kept", ""},
@@ -74,23 +74,20 @@ func otherTool(j *job, writer tree.Tool) (diag.Diagnostic, bool) {
 	}, writer.Version != "" && writer != this
 }
 
-// forced is the hint for something that --force replaces and that may not be an edit.
-const forced = "move it away, or replace it: " + regenerate + " --force"
-
 // finding returns the finding about one path, if there is one.
 func finding(j *job, it tree.Item) (diag.Diagnostic, bool) {
 	w, ok := states[it.State]
 	if it.Instead != "" && it.State == tree.Modified {
-		w.text, w.hint = fmt.Sprintf(tree.InsteadText, it.Instead), "move it away"
+		w.text, w.hint = fmt.Sprintf(tree.InsteadText, it.Instead), tree.AwayHint
 		if it.New != nil {
-			w.hint = forced
+			w.hint = tree.ForceHint
 		}
 	}
 	if it.Dir {
-		w.hint = "move it away: --force removes no directory"
+		w.hint = tree.DirectoryHint
 	}
 	if it.Foreign {
-		w.text, w.hint = tree.ForeignText, forced
+		w.text, w.hint = tree.ForeignText, tree.ForceHint
 	}
 	return diag.Diagnostic{
 		Severity: w.severity, Code: it.State.String(), Text: w.text, Hint: w.hint,
