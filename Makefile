@@ -16,7 +16,7 @@
 #               RUNS=100000000 takes a few hours
 ONLY ?= all
 RUNS ?= 100000000
-FUZZTIME ?= 500ms
+FUZZTIME ?= 1s
 BASE := 834f5b66
 # A build must not depend on whether the checkout has a readable .git. With -trimpath, builds of
 # tests in other folders share the standard library and the dependencies.
@@ -47,7 +47,7 @@ ids:
 	@if git cat-file -e $(BASE)^{commit} 2>/dev/null; then go run ./tools/ids -since $(BASE); fi
 
 nightly: setup ids
-	@go run ./tools/suite -nightly -fuzztime=1m
+	@go run ./tools/suite -nightly -fuzztime=2m
 	@tools/torches.sh
 	@tools/hosts.sh
 	@tools/pythons.sh

@@ -16,7 +16,7 @@ func main() {
 	quick := flag.Bool("quick", false, "the inner loop: short tests of quick packages, neither staticcheck nor fuzzing")
 	nightly := flag.Bool("nightly", false,
 		"what make test leaves out as well: emulators, other versions of hosts, long fuzzing")
-	fuzzTime := flag.Duration("fuzztime", time.Second/2, "how long each fuzz target runs; 0 runs none")
+	fuzzTime := flag.Duration("fuzztime", time.Second, "how long each fuzz target runs; 0 runs none")
 	flag.Parse()
 
 	s := &suite{out: os.Stdout, tier: tier.Test, fuzzTime: *fuzzTime}

@@ -236,8 +236,8 @@ func (s *suite) metered(cmd *exec.Cmd) error {
 // fuzzTarget is one fuzz function.
 type fuzzTarget struct{ Package, Name string }
 
-// fuzz runs each fuzz target for a short time, one package on each core. A failing input is stored
-// under testdata/fuzz of its package, where the next plain run fails with it.
+// fuzz runs each fuzz target for a short time with one worker, one package on each core. A failing
+// input is stored under testdata/fuzz of its package, where the next plain run fails with it.
 func (s *suite) fuzz() {
 	rows, err := tier.Packages()
 	if err != nil {
