@@ -32,20 +32,17 @@ func requireNumPy(t *testing.T) string {
 	return python
 }
 
-var numpyVersions sync.Map // by Python; "" without NumPy
+var withNumPy2 sync.Map // bool by Python
 
 // isNumPy2 imports NumPy once for each Python.
 func isNumPy2(python string) bool {
-	version, isKnown := numpyVersions.Load(python)
+	isNew, isKnown := withNumPy2.Load(python)
 	if !isKnown {
-		out, err := exec.Command(python, "-c", "import numpy; print(numpy.__version__)").Output()
-		if err != nil {
-			out = nil
-		}
-		version = string(out)
-		numpyVersions.Store(python, version)
+		version, err := exec.Command(python, "-c", "import numpy; print(numpy.__version__)").Output()
+		isNew = err == nil && !strings.HasPrefix(string(version), "1.")
+		withNumPy2.Store(python, isNew)
 	}
-	return version != "" && !strings.HasPrefix(version.(string), "1.")
+	return isNew.(bool)
 }
 
 // runExample runs the example; env is added to its environment.

@@ -44,9 +44,10 @@ func requireMLDtypes(t *testing.T) string {
 func TestPythonConvertsEveryFloatTheSameWay(t *testing.T) {
 	python := requireMLDtypes(t)
 	var in bytes.Buffer
-	argv := []string{"-c", converter}
+	argv, inputs := []string{"-c", converter}, map[string][]float32{}
 	for _, d := range definitions() {
 		numbers := d.inputs(d.magnitudes())
+		inputs[d.name] = numbers
 		require.NoError(t, binary.Write(&in, binary.NativeEndian, numbers))
 		argv = append(argv, fmt.Sprintf("%s:%d:%d", d.name, d.codes(), len(numbers)))
 	}
@@ -55,7 +56,7 @@ func TestPythonConvertsEveryFloatTheSameWay(t *testing.T) {
 	out, err := cmd.Output()
 	require.NoError(t, err)
 	for _, d := range definitions() {
-		numbers := d.inputs(d.magnitudes())
+		numbers := inputs[d.name]
 		decoded, encoded := make([]float32, d.codes()), make([]uint16, len(numbers))
 		size, err := binary.Decode(out, binary.NativeEndian, decoded)
 		require.NoError(t, err)
