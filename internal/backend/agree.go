@@ -19,8 +19,7 @@ var memoryOf = map[string]string{
 }
 
 // Compare returns what a description repeats of a release and states differently: the memory and
-// the ids of DLPack's device types, and the numbers of streams. m contains the
-// description.
+// the ids of DLPack's device types, and the numbers of streams. m contains the description.
 func (b *Backend) Compare(r *spec.Release, m *yaml.Map) []diag.Diagnostic {
 	c := comparison{Backend: b, release: r}
 	enum := spec.Find[*spec.Enum](r, "DLDeviceType")

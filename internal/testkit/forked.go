@@ -23,6 +23,9 @@ var forked = strings.TrimSpace(forkedSource)
 // imports them for torch.compile, nested tensors and fake tensors.
 const Torch = "numpy,torch,torch._dynamo.testing,torch._inductor.compile_fx"
 
+// JAX are the modules of scripts that use JAX.
+const JAX = "numpy,jax"
+
 // Frameworks are the modules of scripts that use several frameworks, in any order, or Paddle, which
 // imports torch.
 const Frameworks = Torch + ",jax,tvm_ffi,onnxruntime,paddle"
@@ -36,7 +39,7 @@ func Modules(libraries ...string) string {
 	case uses("torch"), uses("tvm-ffi"): // which imports torch
 		return Torch
 	case uses("jax"):
-		return "numpy,jax"
+		return JAX
 	}
 	return "numpy"
 }

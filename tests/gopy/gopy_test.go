@@ -70,7 +70,7 @@ func environment(t *testing.T) string {
 
 // imports are modules that take long to import, by script. tvm-ffi imports torch.
 var imports = map[string]string{"with_torch.py": testkit.Torch, "attack.py": testkit.Torch,
-	"with_tvm_ffi.py": testkit.Torch, "with_jax.py": "numpy,jax", "with_paddle.py": testkit.Frameworks}
+	"with_tvm_ffi.py": testkit.Torch, "with_jax.py": testkit.JAX, "with_paddle.py": testkit.Frameworks}
 
 // script runs a script with the module in a folder. Warnings of frameworks, such as a missing GPU,
 // are removed.

@@ -72,7 +72,7 @@ func (b builder) build(t *testing.T, flags ...string) {
 
 // script runs a Python program with the build.
 func (b builder) script(args ...string) (string, error) {
-	cmd := testkit.Forked(b.python, "numpy,jax", append([]string{"-W", "ignore"}, args...)...)
+	cmd := testkit.Forked(b.python, testkit.JAX, append([]string{"-W", "ignore"}, args...)...)
 	// XLA's optimization of the program around a call is not tested, so it is disabled.
 	const unoptimized = "XLA_FLAGS=--xla_backend_optimization_level=0 --xla_llvm_disable_expensive_passes=true"
 	cmd.Env = append(os.Environ(), "BUILD="+b.dir, "PYTHONDONTWRITEBYTECODE=1", unoptimized)

@@ -170,7 +170,7 @@ func (p *project) withPython(t *testing.T, python string) {
 		text = strings.NewReplacer("PYTHON ", python+" ", "SITE", site,
 			"WITH_PIP ", testkit.ForkedProgram(t, python, "pip._internal.cli.main,pip._internal.commands.install")+" ",
 			"WITH_TORCH ", testkit.ForkedProgram(t, python, testkit.Torch)+" ",
-			"WITH_JAX ", testkit.ForkedProgram(t, python, "numpy,jax")+" ",
+			"WITH_JAX ", testkit.ForkedProgram(t, python, testkit.JAX)+" ",
 			"WITH_PADDLE ", testkit.ForkedProgram(t, python, testkit.Frameworks)+" ").Replace(text)
 		require.NoError(t, os.WriteFile(filepath.Join(programs, name), []byte(text), 0o700)) //nolint:gosec // a program
 	}
