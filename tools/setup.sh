@@ -14,21 +14,13 @@ cd "$(dirname "$0")/.." || exit 2
 
 say() { echo "setup: $*"; }
 
-installed() {
-	dpkg-query -W -f='${Status}\n' "$1" 2>/dev/null | grep -q '^install ok installed$'
-}
-
-any_installed() {
-	for package in $(echo "$1" | tr '|' ' '); do
-		installed "$package" && return 0
-	done
-	return 1
-}
-
+# The lines of tests/packages.txt of which no package is installed.
 missing_packages() {
-	sed 's/#.*//' tests/packages.txt | while read -r choice; do
-		[ -z "$choice" ] || any_installed "$choice" || echo "$choice"
-	done
+	dpkg-query -W -f='${db:Status-Status} ${Package}\n' | awk -F'|' '
+		installed { if (sub(/^installed /, "")) found[$0]; next }
+		{ sub(/[ \t]*#.*/, "") }
+		NF { for (i = 1; i <= NF; i++) if ($i in found) next; print }
+	' installed=1 - installed=0 tests/packages.txt
 }
 
 # apt-get fails for all packages if one name is unknown, so unknown names are removed first.
