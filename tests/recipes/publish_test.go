@@ -238,7 +238,7 @@ func TestTheToolUsesTheGoThatItRequires(t *testing.T) {
 	p := newProject(t, nil)
 	p.write(t, "overlay.json", olderFiles(t, p, filepath.Join(root, "internal/tree"), minor-1))
 	p.env = append(p.env, "GOFLAGS=-trimpath")
-	out, err := p.try("go", "-C", root, "vet", "-overlay", p.path("overlay.json"), "-stdversion", "./internal/tree")
+	out, err := p.try("go", "-C", root, "vet", "-overlay", p.path("overlay.json"), "./internal/tree")
 	require.Error(t, err, "go.mod requires a newer Go than the tool uses")
 	assert.Contains(t, out, fmt.Sprintf("requires go1.%d or later", minor))
 }

@@ -203,7 +203,7 @@ func directive(t *testing.T) string {
 }
 
 // TestGoGenerate uses a user's module, which finds this one through a replace directive instead of
-// the network.
+// the network. The tool has the version that tests/release installs, so it is compiled only once.
 func TestGoGenerate(t *testing.T) {
 	testtool.Require(t, "gcc", "gcc")
 	if testing.Short() {
@@ -212,9 +212,11 @@ func TestGoGenerate(t *testing.T) {
 	root := golden.Root(t)
 	sums, err := os.ReadFile(filepath.Join(root, "go.sum"))
 	require.NoError(t, err)
+	version, err := os.ReadFile(filepath.Join(root, "VERSION"))
+	require.NoError(t, err)
 	p := newProject(t, map[string]string{
-		"go.mod": "module example.org/user\n\ngo 1.25.0\n\nrequire github.com/dlpackgen/dlpackgen v0.0.0\n\nreplace " +
-			"github.com/dlpackgen/dlpackgen => " + root + "\n",
+		"go.mod": "module example.org/user\n\ngo 1.25.0\n\nrequire github.com/dlpackgen/dlpackgen v" +
+			strings.TrimSpace(string(version)) + "\n\nreplace github.com/dlpackgen/dlpackgen => " + root + "\n",
 		"go.sum":                 string(sums),
 		"tensors/dlpackgen.yaml": howTo(t, "go-generate.md", "yaml go-config"),
 		"tensors/generate.go": "// Package tensors takes tensors.\npackage tensors\n\n" +
