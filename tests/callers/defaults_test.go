@@ -127,9 +127,10 @@ func TestDefaultsInGo(t *testing.T) {
 		author, err := os.ReadFile("testdata/defaults/author.c")
 		require.NoError(t, err)
 		require.NoError(t, os.WriteFile(filepath.Join(dir, "author/author.c"), author, 0o600))
+		testkit.CgoFlags(t, filepath.Join(dir, "author"), "author", "-D"+macro)
 		cmd := exec.Command("go", "run", "./tried")
 		cmd.Dir = dir
-		cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOWORK=off", "CGO_CFLAGS="+testkit.Level()+" -D"+macro)
+		cmd.Env = append(os.Environ(), "GOFLAGS=-trimpath", "GOWORK=off", "CGO_CFLAGS="+testkit.Level())
 		assert.Equal(t, tt.want, testkit.Lines(t, cmd), tt.config)
 	}
 }

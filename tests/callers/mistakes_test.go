@@ -84,13 +84,13 @@ func inGo(t *testing.T) string {
 		here, err := filepath.Abs("testdata/mistakes")
 		require.NoError(t, err)
 		require.NoError(t, os.CopyFS(filepath.Join(dir, "called"), os.DirFS(filepath.Join(here, "called"))))
+		testkit.CgoFlags(t, filepath.Join(dir, "called"), "main", "-I"+here+" -I"+dir+"/c")
 		output, err := filepath.Abs(filepath.Join(made, "called.so"))
 		require.NoError(t, err)
 		cmd := exec.Command("go", "build", "-buildmode=c-shared", "-o", output, "./called")
 		cmd.Dir = dir
 		cmd.Env = append(os.Environ(), "GOWORK=off", "GOFLAGS=-trimpath",
-			"CGO_CFLAGS="+testkit.Level()+" -I"+here+" -I"+dir+"/c",
-			"CGO_LDFLAGS=-L"+dir+" -lauthor -lm")
+			"CGO_CFLAGS="+testkit.Level(), "CGO_LDFLAGS=-L"+dir+" -lauthor -lm")
 		out, err := cmd.CombinedOutput()
 		require.NoError(t, err, "%s", out)
 	}), "called.so")

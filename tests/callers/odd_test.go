@@ -42,8 +42,8 @@ func TestOddDescriptionsCompile(t *testing.T) {
 		testkit.Run(t, gcc, args...)
 		header := filepath.Join(dir, "cpp/kernels.hpp")
 		testkit.Run(t, gxx, append(warnings, "-std=c++17", "-Wconversion", "-x", "c++", header)...)
-		out, err := testkit.Vet(dir, []string{"GOWORK=off", "CGO_CFLAGS=" + testkit.Level() +
-			" -I" + dir + "/c -I" + dir + "/kernels"}, "./dlpack/kernels")
+		testkit.CgoFlags(t, filepath.Join(dir, "dlpack", "kernels"), "kernels", "-I"+dir+"/c -I"+dir+"/kernels")
+		out, err := testkit.Vet(dir, []string{"GOWORK=off", "CGO_CFLAGS=" + testkit.Level()}, "./dlpack/kernels")
 		require.NoError(t, err, out)
 		assert.Empty(t, strings.TrimSpace(out))
 	}

@@ -14,6 +14,7 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
 	"github.com/dlpackgen/dlpackgen/internal/spec"
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
 
@@ -182,18 +183,20 @@ func TestAnotherHeaderIsRejected(t *testing.T) {
 
 func TestCompilersToldToLayOutOtherwiseAreRejected(t *testing.T) {
 	skipShort(t)
-	m := guarding(t)
+	m := guarding(t).with("CGO_CFLAGS_ALLOW=.*")
 	for _, flag := range []string{"-fshort-enums", "-fpack-struct", "-fpack-struct=4", "-fpack-struct=2"} {
 		t.Run(flag, func(t *testing.T) {
 			if strings.Contains(flag, "=") {
 				tier.OnlyNightly(t)
 			}
-			out, err := m.with("CGO_CFLAGS="+flag).run("build", "./dlpack")
+			testkit.CgoFlags(t, filepath.Join(m.dir, "dlpack"), "dlpack", flag)
+			out, err := m.run("build", "./dlpack")
 			require.Error(t, err)
 			assert.Contains(t, out, "guards_cgo.go", out)
 		})
 	}
-	m.with("CGO_CFLAGS=-O0 -funsigned-char").mustRun(t, "build", "./dlpack")
+	testkit.CgoFlags(t, filepath.Join(m.dir, "dlpack"), "dlpack", "-funsigned-char")
+	m.mustRun(t, "build", "./dlpack")
 }
 
 // The Go side is compared with the same numbers, with and without cgo.
