@@ -70,10 +70,11 @@ func command(dir, name string, args ...string) error {
 	return nil
 }
 
-// build builds a library from a folder with the generated sources.
+// build builds a library from a folder with the generated sources. The operators and the backend
+// are one unit, so that libtorch's headers are compiled once.
 func (p places) build(headers, library string, more ...string) error {
 	operators := library + ".cpp.o"
-	link := []string{"-shared", "-o", library, operators, filepath.Join(scratch, "device.o")}
+	link := []string{"-shared", "-o", library, operators}
 	for i, source := range []string{"module/kernels.c", filepath.Join(headers, "kernels.c")} {
 		link = append(link, fmt.Sprint(library, i, ".c.o"))
 		c := append([]string{"-std=c11", testkit.Level(), "-fPIC", "-Wall", "-Wextra", "-pedantic", "-Werror",
@@ -83,7 +84,7 @@ func (p places) build(headers, library string, more ...string) error {
 			return err
 		}
 	}
-	cpp := append(p.flags(headers), "-c", "-o", operators,
+	cpp := append(p.flags(headers), "-c", "-o", operators, "-include", "module/device.cpp",
 		filepath.Join(headers, "dlpackgen_torch", "described_kernels.cpp"))
 	if err := command("", p.gxx, append(cpp, more...)...); err != nil {
 		return err
@@ -93,15 +94,6 @@ func (p places) build(headers, library string, more ...string) error {
 	return command("", p.gxx, append(link, more...)...)
 }
 
-// prepare builds the backend of all libraries, and the library of most tests.
-func (p places) prepare(headers string) error {
-	device := append(p.flags(headers), "-c", "-o", filepath.Join(scratch, "device.o"), "module/device.cpp")
-	if err := command("", p.gxx, device...); err != nil {
-		return err
-	}
-	return p.build(headers, filepath.Join(scratch, "kernels.so"))
-}
-
 // library returns the library that the scripts load.
 func library(t *testing.T) (places, string) {
 	t.Helper()
@@ -109,7 +101,7 @@ func library(t *testing.T) (places, string) {
 	once.Do(func() {
 		headers := filepath.Join(scratch, "generated")
 		testkit.Generate(t, "module/dlpackgen.yaml", headers)
-		built = p.prepare(headers)
+		built = p.build(headers, filepath.Join(scratch, "kernels.so"))
 	})
 	require.NoError(t, built)
 	return p, filepath.Join(scratch, "kernels.so")
