@@ -36,9 +36,11 @@ func environment(of string) []string {
 		tier.Run + "=" + strconv.FormatInt(time.Now().UnixNano(), 36)}, frugal...)
 }
 
-// frugal saves CPU time of libraries: OpenMP threads do not spin while they wait, and PyTorch does
-// not precompile headers for the single graph of a test.
-var frugal = []string{"OMP_WAIT_POLICY=passive", "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS=0"}
+// frugal saves CPU time of libraries: OpenMP threads do not spin while they wait, PyTorch does not
+// precompile headers for the single graph of a test, and pytest captures no logs, because our tests
+// write none.
+var frugal = []string{"OMP_WAIT_POLICY=passive", "TORCHINDUCTOR_CPP_CACHE_PRECOMPILE_HEADERS=0",
+	"PYTEST_ADDOPTS=-p no:logging"}
 
 // toolchain is a digest of the files that change with compilers, Pythons and their packages, in
 // each folder of tools/setup.sh.
