@@ -31,10 +31,15 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// pretend makes this process another build of the tool.
+// pretend makes this process another build of the tool, or with an empty version or digest, one with
+// its own.
 func pretend(version, digest string) {
-	is := self()
+	own := self
 	self = func() tree.Tool {
+		if version != "" && digest != "" {
+			return tree.Tool{Version: version, Digest: digest}
+		}
+		is := own()
 		return tree.Tool{Version: cmp.Or(version, is.Version), Digest: cmp.Or(digest, is.Digest)}
 	}
 }
@@ -46,6 +51,7 @@ func TestScript(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	is := self() // computed once, instead of in each of 800 processes
 	testscript.Run(t, testscript.Params{
 		Dir:                 filepath.Join("testdata", "script"),
 		RequireExplicitExec: true,
@@ -53,6 +59,8 @@ func TestScript(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			env.Setenv("ROOT", root)
 			env.Setenv("LATEST", spec.Embedded().Latest())
+			env.Setenv("DLPACKGEN_TEST_VERSION", is.Version)
+			env.Setenv("DLPACKGEN_TEST_DIGEST", is.Digest)
 			env.Setenv("NO_COLOR", "")
 			env.Setenv("TERM", "xterm")
 			return nil
