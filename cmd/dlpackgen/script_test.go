@@ -31,8 +31,8 @@ func TestMain(m *testing.M) {
 	}})
 }
 
-// pretend makes this process another build of the tool, or with an empty version or digest, one with
-// its own.
+// pretend makes this process another build of the tool. An empty version or digest is that of this
+// build.
 func pretend(version, digest string) {
 	own := self
 	self = func() tree.Tool {

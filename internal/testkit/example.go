@@ -22,7 +22,7 @@ func NewExample(t testing.TB, folder string, made ...string) Example {
 	for _, name := range made {
 		require.NoError(t, os.RemoveAll(e.path(name)))
 	}
-	Run(t, "go", "build", "-o", e.dlpackgen, "github.com/dlpackgen/dlpackgen/cmd/dlpackgen")
+	BuildProgram(t, e.dlpackgen)
 	return e
 }
 

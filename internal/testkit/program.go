@@ -5,12 +5,14 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/golden"
+	"github.com/dlpackgen/dlpackgen/internal/tool"
 )
 
 // Program builds dlpackgen once. With the path of a source below templates, it builds a different
@@ -19,15 +21,27 @@ func Program(t testing.TB, changed string) string {
 	t.Helper()
 	key := "dlpackgen " + strings.ReplaceAll(changed, "/", "_")
 	return filepath.Join(Built(t, key, func(dir string) {
-		args := []string{"build", "-o", dir + "/dlpackgen"}
-		if changed != "" {
-			args = append(args, "-overlay", overlay(t, dir, changed))
+		if changed == "" {
+			BuildProgram(t, dir+"/dlpackgen")
+			return
 		}
-		cmd := exec.Command("go", append(args, "./cmd/dlpackgen")...)
-		cmd.Dir = golden.Root(t)
-		out, err := cmd.CombinedOutput()
-		require.NoError(t, err, "%s", out)
+		goBuild(t, dir+"/dlpackgen", "-ldflags=-w", "-overlay", overlay(t, dir, changed))
 	}), "dlpackgen")
+}
+
+// BuildProgram builds dlpackgen. As in a release, it contains its digest, which it would otherwise
+// compute in each run.
+func BuildProgram(t testing.TB, file string) {
+	t.Helper()
+	goBuild(t, file, "-ldflags=-w -X github.com/dlpackgen/dlpackgen/internal/tool.stamped="+tool.Digest())
+}
+
+func goBuild(t testing.TB, file string, flags ...string) {
+	t.Helper()
+	cmd := exec.Command("go", slices.Concat([]string{"build", "-o", file}, flags, []string{"./cmd/dlpackgen"})...)
+	cmd.Dir = golden.Root(t)
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }
 
 // overlay writes an overlay for go build that replaces a template.

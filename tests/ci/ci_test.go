@@ -34,14 +34,6 @@ func tool(t *testing.T, name string) string {
 	return path
 }
 
-// program builds dlpackgen once.
-func program(t *testing.T) string {
-	t.Helper()
-	return filepath.Join(testkit.Built(t, "dlpackgen", func(dir string) {
-		run(t, golden.Root(t), 0, "go", "build", "-o", dir+"/dlpackgen", "./cmd/dlpackgen")
-	}), "dlpackgen")
-}
-
 // run runs a program that must end with a code, with dlpackgen in PATH if it is built, and returns
 // both outputs.
 func run(t *testing.T, dir string, code int, name string, args ...string) string {
@@ -61,7 +53,7 @@ func runIn(t *testing.T, dir string, code int, env []string, name string, args .
 // path is the variable PATH with dlpackgen first.
 func path(t *testing.T) string {
 	t.Helper()
-	return "PATH=" + filepath.Dir(program(t)) + ":" + os.Getenv("PATH")
+	return "PATH=" + filepath.Dir(testkit.Program(t, "")) + ":" + os.Getenv("PATH")
 }
 
 const config = "version: 1\ndlpack: \"1.3\"\ntargets: {c: {path: inc}}\n"
@@ -71,7 +63,7 @@ func project(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "dlpackgen.yaml"), []byte(config), 0o600))
-	run(t, dir, 0, program(t), "generate")
+	run(t, dir, 0, testkit.Program(t, ""), "generate")
 	return dir
 }
 
@@ -90,7 +82,7 @@ func TestFilesForHostsFollowTheirSchemas(t *testing.T) {
 		run(t, root, 1, check, "--builtin-schema", schema, bad)
 	}
 	dir := t.TempDir() // the workflow of init
-	run(t, dir, 0, program(t), "init", "--project", "mylib")
+	run(t, dir, 0, testkit.Program(t, ""), "init", "--project", "mylib")
 	run(t, dir, 0, check, "--builtin-schema", "vendor.github-workflows", "mylib/.github/workflows/test.yml")
 }
 
@@ -115,7 +107,7 @@ func TestTheCompletionsOfPowerShellParse(t *testing.T) {
 		t.Skip("needs tree-sitter-powershell in .cache/ci: make setup")
 	}
 	dir := t.TempDir()
-	script := run(t, dir, 0, program(t), "completion", "powershell")
+	script := run(t, dir, 0, testkit.Program(t, ""), "completion", "powershell")
 	require.Contains(t, script, "Register-ArgumentCompleter")
 	script = strings.TrimRight(script, "\n") + "\n"
 	for text, want := range map[string]string{script: `^$`, strings.TrimSuffix(script, "}\n"): `\d+ `} {
@@ -123,7 +115,8 @@ func TestTheCompletionsOfPowerShellParse(t *testing.T) {
 		require.NoError(t, os.WriteFile(file, []byte(text), 0o600))
 		assert.Regexp(t, want, run(t, dir, 0, python, "-c", mistakesOfPowerShell, file))
 	}
-	assert.Contains(t, run(t, dir, 0, program(t), "__complete", "gen"), "generate\t", "the calls of the script")
+	assert.Contains(t, run(t, dir, 0, testkit.Program(t, ""), "__complete", "gen"), "generate\t",
+		"the calls of the script")
 }
 
 // The hooks of the manifest pass. A lost file or an invalid config makes them fail.

@@ -30,7 +30,7 @@ func TestTheExample(t *testing.T) {
 		require.NoError(t, os.RemoveAll(filepath.Join(dir, made)))
 	}
 	cmd := exec.Command("sh", append([]string{filepath.Join(dir, "run.sh")}, libraries...)...)
-	cmd.Env = append(os.Environ(), "DLPACKGEN="+generator(t), "GOWORK=off", "GOFLAGS=-trimpath",
+	cmd.Env = append(os.Environ(), "DLPACKGEN="+testkit.Program(t, ""), "GOWORK=off", "GOFLAGS=-trimpath",
 		"PYTHONDONTWRITEBYTECODE=1", "JAX_PLATFORMS=cpu",
 		"DLPACKGEN_PYTHON="+testkit.ForkedProgram(t, python, testkit.Torch))
 	out, err := cmd.CombinedOutput()

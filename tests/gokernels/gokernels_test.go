@@ -33,15 +33,6 @@ func slow(t *testing.T) {
 	}
 }
 
-// generator builds the command.
-func generator(t *testing.T) string {
-	t.Helper()
-	dir := testkit.Built(t, "command", func(dir string) {
-		testkit.Run(t, "go", "build", "-o", filepath.Join(dir, "dlpackgen"), "../../cmd/dlpackgen")
-	})
-	return filepath.Join(dir, "dlpackgen")
-}
-
 // written is a module of testdata with its generated files.
 func written(t *testing.T, name string) string {
 	t.Helper()
@@ -52,7 +43,7 @@ func written(t *testing.T, name string) string {
 func copied(t *testing.T, name, dir string) {
 	t.Helper()
 	require.NoError(t, os.CopyFS(dir, os.DirFS("testdata/"+name)))
-	testkit.Run(t, generator(t), "generate", "--quiet", "--config", filepath.Join(dir, "dlpackgen.yaml"))
+	testkit.Run(t, testkit.Program(t, ""), "generate", "--quiet", "--config", filepath.Join(dir, "dlpackgen.yaml"))
 }
 
 // unit is the file of a module that includes the Python module.

@@ -117,9 +117,10 @@ func TestTheLibraryChangesWithItsSources(t *testing.T) {
 	dir := t.TempDir()
 	copied(t, "hosts", dir)
 	assert.Equal(t, before, unit(t, dir))
-	testkit.Run(t, generator(t), "generate", "--quiet", "--only", "gokernels", "--config", dir+"/dlpackgen.yaml")
+	testkit.Run(t, testkit.Program(t, ""), "generate", "--quiet", "--only", "gokernels", "--config",
+		dir+"/dlpackgen.yaml")
 	assert.Equal(t, before, unit(t, dir))
 	mutant.OnceIn(t, dir+"/dlpackgen.yaml", "n >= 1", "n >= 2")
-	testkit.Run(t, generator(t), "generate", "--quiet", "--config", dir+"/dlpackgen.yaml")
+	testkit.Run(t, testkit.Program(t, ""), "generate", "--quiet", "--config", dir+"/dlpackgen.yaml")
 	assert.NotEqual(t, before, unit(t, dir))
 }

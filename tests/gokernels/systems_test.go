@@ -32,7 +32,7 @@ func forSystem(t *testing.T, callers string) string {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(data), 0o600))
 	}
 	testkit.Run(t, "cp", filepath.Join(example, "rmsnorm.go"), dir)
-	testkit.Run(t, generator(t), "generate", "--quiet", "--config", filepath.Join(dir, "dlpackgen.yaml"))
+	testkit.Run(t, testkit.Program(t, ""), "generate", "--quiet", "--config", filepath.Join(dir, "dlpackgen.yaml"))
 	return dir
 }
 

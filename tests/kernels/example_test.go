@@ -30,8 +30,7 @@ func exampleSays(t *testing.T) (libraries []string, output string) {
 		require.NoError(t, os.RemoveAll(filepath.Join(copied, made)))
 	}
 	program := filepath.Join(t.TempDir(), "dlpackgen")
-	out, err := exec.Command("go", "build", "-o", program, "../../cmd/dlpackgen").CombinedOutput()
-	require.NoError(t, err, "%s", out)
+	testkit.BuildProgram(t, program)
 	for _, library := range []string{"numpy", "torch", "jax", "paddle"} {
 		isAtNight := library == "jax" || library == "paddle"
 		if testtool.Has(python, library) && (!isAtNight || tier.IsNightly()) {
@@ -41,8 +40,8 @@ func exampleSays(t *testing.T) (libraries []string, output string) {
 	cmd := exec.Command("sh", append([]string{filepath.Join(copied, "run.sh")}, libraries...)...)
 	cmd.Env = append(os.Environ(), "DLPACKGEN="+program, "GOWORK=off", "CFLAGS=-O0",
 		"DLPACKGEN_PYTHON="+testkit.ForkedProgram(t, python, testkit.Torch),
-		"PYTEST_ADDOPTS=-rs")
-	out, err = cmd.CombinedOutput()
+		"PYTEST_ADDOPTS=-rs -p no:logging")
+	out, err := cmd.CombinedOutput()
 	require.NoError(t, err, "%s", out)
 	return libraries, string(out)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
@@ -23,7 +24,7 @@ func projectOf(t *testing.T, name string) (program, project string) {
 	t.Helper()
 	dir := t.TempDir()
 	program = filepath.Join(dir, "dlpackgen")
-	commands(t, "../..", []string{"go", "build", "-o", program, "./cmd/dlpackgen"})
+	testkit.BuildProgram(t, program)
 	testtool.AddUnoptimized(t, dir)
 	t.Setenv("PATH", dir+string(os.PathListSeparator)+os.Getenv("PATH"))
 	commands(t, dir, []string{program, "init", "--project", name})

@@ -17,6 +17,7 @@ import (
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
+	"github.com/dlpackgen/dlpackgen/internal/testkit"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
 	"github.com/dlpackgen/dlpackgen/internal/tier"
 )
@@ -83,7 +84,8 @@ func tracer(t *testing.T) string {
 
 func newBench(t *testing.T) *bench {
 	t.Helper()
-	b := &bench{strace: tracer(t), program: build(t, "../../cmd/dlpackgen")}
+	b := &bench{strace: tracer(t), program: filepath.Join(t.TempDir(), "dlpackgen")}
+	testkit.BuildProgram(t, b.program)
 	b.old.prepare(t, b, "1.2", "cpp/old")
 	b.new.prepare(t, b, "1.3", "cpp/new")
 	return b
