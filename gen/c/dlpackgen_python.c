@@ -4722,6 +4722,14 @@ DLPACKGEN_PYTHON_API int dlpackgen_call_begin(struct dlpackgen_call* call, PyObj
 
 /* Copies the elements of a tensor. */
 
+/* Returns the size of an element in bytes; 0 if the host cannot copy the elements one by one,
+ * because they are packed or in other memory. flags are DLPack's. */
+static inline size_t dlpackgen_item_of(const DLTensor* t, uint64_t flags) {
+  const uint64_t bits = dlpackgen_element_bits(t->dtype, flags);
+  if (!dlpackgen_device_is_host_readable((int32_t)t->device.device_type)) return 0;
+  return bits % 8 == 0 ? (size_t)(bits / 8) : 0;
+}
+
 /* Copies the elements of the dimensions from a given one on, and returns the address after the
  * copied bytes. item is the size of an element in bytes. */
 static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from,
@@ -4929,16 +4937,16 @@ static DLManagedTensorVersioned* dlpackgen_copied_by_backend(const struct dlpack
 static DLManagedTensorVersioned* dlpackgen_copied(const struct dlpackgen_object* object,
                                                   const dlpackgen_backend* table) {
   const DLTensor* from = &object->tensor->dl_tensor;
-  const size_t bits = (size_t)dlpackgen_element_bits(from->dtype, object->tensor->flags);
+  const size_t item = dlpackgen_item_of(from, object->tensor->flags);
   if (table) return dlpackgen_copied_by_backend(object, table);
-  if (bits % 8 || !dlpackgen_device_is_host_readable((int32_t)from->device.device_type)) {
+  if (item == 0) {
     dlpackgen_reject(DLPACKGEN_TEXT_WHOLE_BYTES);
     return NULL;
   }
   DLManagedTensorVersioned* made = dlpackgen_allocate(dlpackgen_copied_as(object->tensor), from->ndim, from->shape);
   if (!made) return NULL;
   if (made->dl_tensor.data)
-    dlpackgen_copy_along(0, from, (char*)made->dl_tensor.data, (const char*)from->data + from->byte_offset, bits / 8);
+    dlpackgen_copy_along(0, from, (char*)made->dl_tensor.data, (const char*)from->data + from->byte_offset, item);
   return dlpackgen_label_copy(made, object->tensor);
 }
 

@@ -4,6 +4,14 @@
 
 #include <string.h>
 
+/* Returns the size of an element in bytes; 0 if the host cannot copy the elements one by one,
+ * because they are packed or in other memory. flags are DLPack's. */
+static inline size_t dlpackgen_item_of(const DLTensor* t, uint64_t flags) {
+  const uint64_t bits = dlpackgen_element_bits(t->dtype, flags);
+  if (!dlpackgen_device_is_host_readable((int32_t)t->device.device_type)) return 0;
+  return bits % 8 == 0 ? (size_t)(bits / 8) : 0;
+}
+
 /* Copies the elements of the dimensions from a given one on, and returns the address after the
  * copied bytes. item is the size of an element in bytes. */
 static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from,

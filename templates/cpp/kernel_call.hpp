@@ -17,6 +17,8 @@
 #include <new>
 #include <optional>
 
+#include "copy.h"
+
 namespace dlpackgen {
 DLPACKGEN_V0_0_INLINE namespace v0_0 {
 
@@ -185,41 +187,27 @@ class Made {
   Managed made_;
 };
 
-// An argument that is copied if it is not C-contiguous. Invalid or packed tensors, and tensors
-// outside host memory, are not copied: the kernel's check reports them.
+// An argument that is copied if it is not C-contiguous. Invalid, packed or padded tensors, and
+// tensors that the host cannot read, are not copied: the kernel's check reports them.
 class Contiguous {
  public:
   Contiguous(KernelCheck& check, const dlpackgen_site& site, const TensorIn& from) noexcept : tensor_(from.get()) {
     if (tensor_ == nullptr || validate(tensor_, from.flags()) || is_contiguous(*tensor_)) return;
-    const std::uint64_t bits = dlpackgen_element_bits(tensor_->dtype, from.flags());
-    if (bits % 8 != 0 || tensor_->device.device_type != kDLCPU) return;
+    const std::size_t item = dlpackgen_item_of(tensor_, 0);
+    if (item == 0) return;
     made_ = allocate_on_host(tensor_->dtype, tensor_->ndim, tensor_->shape);
     if (!made_) {
       check.no_memory(site);
       return;
     }
-    copy(static_cast<std::size_t>(bits / 8));
-    tensor_ = &made_.get()->dl_tensor;
+    DLTensor* const to = &made_.get()->dl_tensor;
+    dlpackgen_copy_along(0, tensor_, static_cast<char*>(to->data),
+                         static_cast<const char*>(tensor_->data) + tensor_->byte_offset, item);
+    tensor_ = to;
   }
   const DLTensor* get() const noexcept { return tensor_; }
 
  private:
-  // Iterates over the elements in row-major order.
-  void copy(std::size_t bytes) noexcept {
-    std::int64_t index[max_ndim] = {};
-    char* to = static_cast<char*>(made_.get()->dl_tensor.data);
-    const char* const from = static_cast<const char*>(tensor_->data) + tensor_->byte_offset;
-    for (std::int64_t left = *size(tensor_->ndim, tensor_->shape); left > 0; --left, to += bytes) {
-      std::int64_t at = 0;
-      for (std::int32_t d = 0; d < tensor_->ndim; ++d) at += index[d] * tensor_->strides[d];
-      std::memcpy(to, from + at * static_cast<std::int64_t>(bytes), bytes);
-      for (std::int32_t d = tensor_->ndim; d-- > 0;) {
-        if (++index[d] < tensor_->shape[d]) break;
-        index[d] = 0;
-      }
-    }
-  }
-
   const DLTensor* tensor_;
   Managed made_;
 };

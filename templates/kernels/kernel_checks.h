@@ -183,6 +183,15 @@ DLPACKGEN_PART int dlpackgen_bind_group(const struct dlpackgen_site* sites, int 
                                dlpackgen_extents_from(tensor, first), tensor->ndim - rank, message);
 }
 
+/* Checks that elements narrower than a byte are packed: kernels read a tensor without its flags. */
+DLPACKGEN_PART int dlpackgen_check_packed(const struct dlpackgen_site* at, const DLTensor* tensor, uint64_t flags,
+                                          struct dlpackgen_message* message) {
+  if (!DLPACKGEN_RARE(dlpackgen_element_bits(tensor->dtype, flags) != dlpackgen_element_bits(tensor->dtype, 0)))
+    return DLPACKGEN_STATUS_OK;
+  return dlpackgen_fail(message, at, DLPACKGEN_STATUS_BUFFER_ERROR,
+                        "its elements are padded to bytes, but kernels read packed elements");
+}
+
 /* Checks that a tensor is column-major without gaps. */
 DLPACKGEN_PART int dlpackgen_check_column_major(const struct dlpackgen_site* at, const DLTensor* tensor,
                                                 struct dlpackgen_message* message) {
@@ -411,6 +420,7 @@ DLPACKGEN_PART int dlpackgen_check_present(const struct dlpackgen_site* at, cons
   const uint32_t dtype = DLPACKGEN_DTYPE(made->dtype.code, made->dtype.bits, made->dtype.lanes);
   const int32_t type = (int32_t)device.device_type;
   int status = dlpackgen_check_valid(at, tensor, flags, message);
+  if (!status) status = dlpackgen_check_packed(at, tensor, flags, message);
   if (!status) status = dlpackgen_check_writable(at, flags, message);
   if (!status) status = dlpackgen_check_dtype(at, tensor, &dtype, 1, message);
   if (!status) status = dlpackgen_check_rank(at, tensor, made->ndim, 0, message);

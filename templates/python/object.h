@@ -197,16 +197,16 @@ static DLManagedTensorVersioned* dlpackgen_copied_by_backend(const struct dlpack
 static DLManagedTensorVersioned* dlpackgen_copied(const struct dlpackgen_object* object,
                                                   const dlpackgen_backend* table) {
   const DLTensor* from = &object->tensor->dl_tensor;
-  const size_t bits = (size_t)dlpackgen_element_bits(from->dtype, object->tensor->flags);
+  const size_t item = dlpackgen_item_of(from, object->tensor->flags);
   if (table) return dlpackgen_copied_by_backend(object, table);
-  if (bits % 8 || !dlpackgen_device_is_host_readable((int32_t)from->device.device_type)) {
+  if (item == 0) {
     dlpackgen_reject(DLPACKGEN_TEXT_WHOLE_BYTES);
     return NULL;
   }
   DLManagedTensorVersioned* made = dlpackgen_allocate(dlpackgen_copied_as(object->tensor), from->ndim, from->shape);
   if (!made) return NULL;
   if (made->dl_tensor.data)
-    dlpackgen_copy_along(0, from, (char*)made->dl_tensor.data, (const char*)from->data + from->byte_offset, bits / 8);
+    dlpackgen_copy_along(0, from, (char*)made->dl_tensor.data, (const char*)from->data + from->byte_offset, item);
   return dlpackgen_label_copy(made, object->tensor);
 }
 

@@ -73,11 +73,11 @@ DLPACKGEN_TVMFFI_UNUSED static int dlpackgen_tvmffi_make_contiguous(const struct
                                                                     struct dlpackgen_message* message) {
   const DLTensor* const from = *tensor;
   if (!from || dlpackgen_validate(from, 0, 0) != DLPACKGEN_OK || dlpackgen_is_contiguous(from)) return 0;
-  const size_t bits = (size_t)from->dtype.bits * from->dtype.lanes;
-  if (bits % 8 != 0 || !dlpackgen_device_is_host_readable((int32_t)from->device.device_type)) return 0;
+  const size_t item = dlpackgen_item_of(from, 0);
+  if (item == 0) return 0;
   DLTensor* const copy = dlpackgen_tvmffi_on_host(from->dtype, from->ndim, from->shape, memory);
   if (!copy) return dlpackgen_fail(message, at, DLPACKGEN_STATUS_MEMORY_ERROR, DLPACKGEN_TEXT_NO_COPY);
-  dlpackgen_copy_along(0, from, (char*)copy->data, (const char*)from->data + from->byte_offset, bits / 8);
+  dlpackgen_copy_along(0, from, (char*)copy->data, (const char*)from->data + from->byte_offset, item);
   *tensor = copy;
   return DLPACKGEN_STATUS_OK;
 }

@@ -229,7 +229,7 @@ const (
 	joinSites = "  static constexpr dlpackgen_site passed_sites_[] = {sites_[5]};"
 )
 
-//mutants:in templates/cpp/kernel_*.hpp
+//mutants:in templates/cpp/kernel_*.hpp templates/c/copy.h
 var cppMistakes = map[string]mistake{
 	"flags are lost":            {"flags_ = from.flags();", "flags_ = 0;"},
 	"empty owners are there":    {"if (from) view(from.view());", "view(from.view());"},
@@ -244,13 +244,12 @@ var cppMistakes = map[string]mistake{
 	"every class is the same": {"class_ = \"OverflowError\";", ""},
 	"results are not aligned": {"static constexpr std::align_val_t alignment{64};",
 		"static constexpr std::align_val_t alignment{16};"},
-	"results lie anywhere":       {"if (device.device_type == kDLCPU) made_ = allocate", "made_ = allocate"},
-	"copies are made of nothing": {"|| validate(tensor_, from.flags()) ||", "||"},
-	"nothing is copied":          {"|| is_contiguous(*tensor_)) return;", "|| true) return;"},
-	"copies begin again": {"if (++index[d] < tensor_->shape[d]) break;",
-		"if (index[d] < tensor_->shape[d]) break;"},
-	"copies have one dimension": {"for (std::int32_t d = 0; d < tensor_->ndim; ++d) at +=",
-		"for (std::int32_t d = 0; d < 1; ++d) at +="},
+	"results lie anywhere":         {"if (device.device_type == kDLCPU) made_ = allocate", "made_ = allocate"},
+	"copies are made of nothing":   {"|| validate(tensor_, from.flags()) ||", "||"},
+	"nothing is copied":            {"|| is_contiguous(*tensor_)) return;", "|| true) return;"},
+	"copies begin again":           {"from + i * t->strides[dimension] * (int64_t)item, item", "from, item"},
+	"copies have one dimension":    {"if (dimension == t->ndim) {", "if (dimension == 1) {"},
+	"padded elements are copied":   {"dlpackgen_item_of(tensor_, 0)", "dlpackgen_item_of(tensor_, from.flags())"},
 	"errors forget their text":     {"text_ = other.text_;\n    other.text_ = mine;", "other.text_ = mine;"},
 	"arguments are never named":    {"message.argument != nullptr ? message.argument : \"\"", "\"\""},
 	"scalars of a variable: first": {"return all[which](storage_);", "return all[0](storage_);"},

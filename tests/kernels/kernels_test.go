@@ -133,6 +133,9 @@ var mistakes = map[string]mistake{
 	"columns are not looked at": {
 		"if (!DLPACKGEN_RARE(!dlpackgen_is_f_contiguous(tensor))) return DLPACKGEN_STATUS_OK;",
 		"return DLPACKGEN_STATUS_OK;"},
+	"padded elements are read": {
+		"if (!DLPACKGEN_RARE(dlpackgen_element_bits(tensor->dtype, flags) != dlpackgen_element_bits(tensor->dtype, 0)))",
+		"if (1)"},
 	"alignment is assumed": {
 		"if (dlpackgen_address(tensor) % (uintptr_t)bytes == 0 || dlpackgen_is_empty(tensor)) return DLPACKGEN_STATUS_OK;",
 		"return DLPACKGEN_STATUS_OK;"},

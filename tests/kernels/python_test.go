@@ -109,7 +109,7 @@ var pythonMistakes = map[string]mistake{
 		"return 0;"},
 	"floats are cut":     {"*number - *number != 0 || (*number <= most && *number >= -most)", "1"},
 	"texts end at a NUL": {"if (strlen(*text) == (size_t)length) return 0;", "return 0;"},
-	"nothing is copied":  {"if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;", "return 0;"},
+	"nothing is copied":  {"if (dlpackgen_is_contiguous(from) || item == 0) return 0;", "return 0;"},
 	"lists leak":         {"Py_DECREF(items);", ""},
 	"lists are read as they are": {"PyObject* const items = PySequence_Tuple(value);",
 		"PyObject* const items = Py_NewRef(value);"},

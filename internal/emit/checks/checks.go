@@ -8,6 +8,7 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 // checker writes the body of a check function.
@@ -172,6 +173,9 @@ func (c *checker) list(i int, p contract.Param, at string) {
 // tensor writes the checks of one tensor.
 func (c *checker) tensor(i int, p contract.Param, at string) {
 	c.demand("dlpackgen_check_valid(&sites[%d], %s, call->flags.%s, message)", i, at, p.Name)
+	if mayBeNarrow(p) {
+		c.demand("dlpackgen_check_packed(&sites[%d], %s, call->flags.%s, message)", i, at, p.Name)
+	}
 	if p.Writes() {
 		c.demand("dlpackgen_check_writable(&sites[%d], call->flags.%s, message)", i, p.Name)
 	}
@@ -195,6 +199,11 @@ func (c *checker) tensor(i int, p contract.Param, at string) {
 	if p.Align > 0 {
 		c.demand("dlpackgen_check_aligned(&sites[%d], %s, %d, message)", i, at, p.Align)
 	}
+}
+
+// mayBeNarrow reports whether elements may be narrower than a byte.
+func mayBeNarrow(p contract.Param) bool {
+	return len(p.Types) == 0 || slices.ContainsFunc(p.Types, func(d spec.DType) bool { return d.Bits%8 != 0 })
 }
 
 // devices lists the device types of a tensor.

@@ -21,7 +21,8 @@ func callers(m *emit.Model) ([]emit.Asset, error) {
 		return nil, err
 	}
 	made := emit.Asset{From: "cpp/kernels.hpp.tmpl", To: "kernels.hpp", View: view,
-		Parts: emit.Copies("cpp", "", "kernel_argument.hpp", "kernel_call.hpp", "kernel_error.hpp")}
+		Parts: append(emit.Copies("cpp", "", "kernel_argument.hpp", "kernel_call.hpp", "kernel_error.hpp"),
+			emit.Asset{From: "c/copy.h", To: "copy.h"})}
 	if m.Options[optionSingle] == "true" {
 		made.Known = map[string]string{}
 		for _, name := range []string{"array_view", "builder", "exceptions"} {

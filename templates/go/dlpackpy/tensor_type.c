@@ -2,13 +2,14 @@
 
 #include "python.h"
 
-#include "copy.h"
 #include "dlpackgen_codes.h"
 #include "dlpackgen_rules.h"
 #include "texts.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#include "copy.h"
 
 #define py dlp_00000000_py_python
 #define BufferError dlp_00000000_py_exception("BufferError")
@@ -165,19 +166,17 @@ static PyObject* legacy_capsule(DLManagedTensorVersioned* tensor) {
 
 /* Copies */
 
-static bool on_host(DLDevice device) { return dlpackgen_device_is_host_readable((int32_t)device.device_type); }
-
 /* Replaces a tensor by a copy in new memory; NULL with an exception. */
 static DLManagedTensorVersioned* copied(DLManagedTensorVersioned* tensor) {
   const DLTensor* from = &tensor->dl_tensor;
-  const size_t bits = (size_t)dlpackgen_element_bits(from->dtype, 0);
+  const size_t item = dlpackgen_item_of(from, 0);
   DLManagedTensorVersioned* made = NULL;
   DLTensor like = *from;
   like.device = (DLDevice){kDLCPU, 0};
-  if (bits % 8 || !on_host(from->device)) py.PyErr_SetString(BufferError, DLPACKGEN_TEXT_WHOLE_BYTES);
+  if (item == 0) py.PyErr_SetString(BufferError, DLPACKGEN_TEXT_WHOLE_BYTES);
   else if (!inner->managed_tensor_allocator(&like, &made, NULL, dlp_00000000_py_set_error)) {
     if (made->dl_tensor.data)
-      dlpackgen_copy_along(0, from, made->dl_tensor.data, (char*)from->data + from->byte_offset, bits / 8);
+      dlpackgen_copy_along(0, from, made->dl_tensor.data, (char*)from->data + from->byte_offset, item);
     made->flags = DLPACK_FLAG_BITMASK_IS_COPIED;
   }
   delete_versioned(tensor);
@@ -216,7 +215,8 @@ static bool device_fits(PyObject* wanted, DLDevice device, bool in_place, bool* 
   if (wanted == py.None) return true;
   if (!pair(wanted, "dl_device", want)) return false;
   if (want[0] == (long long)device.device_type && want[1] == device.device_id) return true;
-  if (want[0] == kDLCPU && on_host(device) && !in_place) return *copy = true;
+  if (want[0] == kDLCPU && dlpackgen_device_is_host_readable((int32_t)device.device_type) && !in_place)
+    return *copy = true;
   py.PyErr_Format(BufferError, DLPACKGEN_TEXT_OTHER_DEVICE, (int)device.device_type, (int)device.device_id, want[0],
                   want[1]);
   return false;

@@ -320,16 +320,15 @@ DLPACKGEN_VALUE int dlpackgen_make_contiguous(const struct dlpackgen_call* call,
                                               DLManagedTensorVersioned** copy) {
   const struct dlpackgen_parameter* const p = &call->function->parameters[i];
   const DLTensor* const from = *tensor;
-  const size_t bits = (size_t)from->dtype.bits * from->dtype.lanes;
-  if (dlpackgen_is_contiguous(from) || bits % 8 != 0) return 0;
+  const size_t item = dlpackgen_item_of(from, 0);
+  if (dlpackgen_is_contiguous(from) || item == 0) return 0;
   if (!dlpackgen_accepts_dtype(p, dlpackgen_dtype_of(from))) return 0;
-  if (!dlpackgen_device_is_host_readable((int32_t)from->device.device_type)) return 0;
   *copy = dlpackgen_allocate(from->dtype, from->ndim, from->shape);
   if (!*copy) {
     PyErr_Clear();
     return dlpackgen_argument_error(call, i, PyExc_MemoryError, DLPACKGEN_TEXT_NO_COPY);
   }
-  dlpackgen_copy_along(0, from, (char*)(*copy)->dl_tensor.data, (const char*)from->data + from->byte_offset, bits / 8);
+  dlpackgen_copy_along(0, from, (char*)(*copy)->dl_tensor.data, (const char*)from->data + from->byte_offset, item);
   *tensor = &(*copy)->dl_tensor;
   return 0;
 }

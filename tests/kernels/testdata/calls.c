@@ -454,6 +454,15 @@ static void alone_calls(void) {
   show("result of a kernel without arguments", dlpackgen_call_kernel_alone(r, NULL, message()));
 }
 
+static void packed_calls(void) {
+  struct dlpackgen_kernel_packed call;
+  memset(&call, 0, sizeof call);
+  call.args.x = make(&t[0], kDLFloat4_e2m1fn, 4, 0, 1, 5, 0, 0);
+  show("packed", dlpackgen_check_kernel_packed(&call, message()));
+  call.flags.x = DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED;
+  show("padded", dlpackgen_check_kernel_packed(&call, message()));
+}
+
 int main(void) {
   scale_calls();
   join_calls();
@@ -465,5 +474,6 @@ int main(void) {
   device_calls();
   usual_calls();
   alone_calls();
+  packed_calls();
   return 0;
 }

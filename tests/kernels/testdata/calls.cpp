@@ -325,10 +325,22 @@ static void copied_calls() {
   const Managed y = of<float>({2, 3});
   const auto written = kernels::copies(ArrayView<const float, 2>(data, shape, columns), y);
   EXPECT(written && written->first && (*array_of<const float, 2>(y.view()))(1, 0) == 2);
+  Managed pinned = strided(of<float>({2, 3}), std::int64_t{1});
+  pinned.get()->dl_tensor.strides[1] = 2;
+  pinned.get()->dl_tensor.device.device_type = kDLCUDAHost;
+  EXPECT(kernels::copies_new(pinned));
   const std::int64_t huge[] = {INT64_MAX, INT64_MAX};
   says(kernels::copies_new(ArrayView<float, 2>(data, huge, columns)).error(), "BufferError",
        "copies(): argument 'x' (1st): its library returned an invalid DLPack tensor: the tensor has more "
        "elements or bytes than 63 bits can count");
+}
+
+// Padded elements are not copied: the copy of a packed tensor has less memory.
+static void packed_calls() {
+  std::vector<std::uint8_t> bytes(1000);
+  Builder builder(bytes.data(), dtype_of<float4_e2m1fn>);
+  show("padded", kernels::packed(*builder.shape({500}).strides({2}).padded().build()));
+  EXPECT(*kernels::packed(*builder.shape({500}).strides({1}).padded(false).build()) == 500);
 }
 
 static void other_calls() {
@@ -365,6 +377,7 @@ int main() {
   number_calls();
   kind_calls();
   copied_calls();
+  packed_calls();
   other_calls();
   return failures != 0;
 }

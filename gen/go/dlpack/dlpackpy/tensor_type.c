@@ -5,23 +5,6 @@
 
 #include "python.h"
 
-#include <string.h>
-
-/* Copies the elements of a tensor. */
-
-/* Copies the elements of the dimensions from a given one on, and returns the address after the
- * copied bytes. item is the size of an element in bytes. */
-static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from,
-                                         size_t item) {
-  if (dimension == t->ndim) {
-    memcpy(to, from, item);
-    return to + item;
-  }
-  for (int64_t i = 0; i < t->shape[dimension]; i++)
-    to = dlpackgen_copy_along(dimension + 1, t, to, from + i * t->strides[dimension] * (int64_t)item, item);
-  return to;
-}
-
 #include "dlpackgen_codes.h"
 #include "dlpackgen_rules.h"
 
@@ -75,6 +58,31 @@ static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, c
 
 #include <stdlib.h>
 #include <string.h>
+
+#include <string.h>
+
+/* Copies the elements of a tensor. */
+
+/* Returns the size of an element in bytes; 0 if the host cannot copy the elements one by one,
+ * because they are packed or in other memory. flags are DLPack's. */
+static inline size_t dlpackgen_item_of(const DLTensor* t, uint64_t flags) {
+  const uint64_t bits = dlpackgen_element_bits(t->dtype, flags);
+  if (!dlpackgen_device_is_host_readable((int32_t)t->device.device_type)) return 0;
+  return bits % 8 == 0 ? (size_t)(bits / 8) : 0;
+}
+
+/* Copies the elements of the dimensions from a given one on, and returns the address after the
+ * copied bytes. item is the size of an element in bytes. */
+static inline char* dlpackgen_copy_along(int32_t dimension, const DLTensor* t, char* to, const char* from,
+                                         size_t item) {
+  if (dimension == t->ndim) {
+    memcpy(to, from, item);
+    return to + item;
+  }
+  for (int64_t i = 0; i < t->shape[dimension]; i++)
+    to = dlpackgen_copy_along(dimension + 1, t, to, from + i * t->strides[dimension] * (int64_t)item, item);
+  return to;
+}
 
 #define py dlp_59225070_py_python
 #define BufferError dlp_59225070_py_exception("BufferError")
@@ -231,19 +239,17 @@ static PyObject* legacy_capsule(DLManagedTensorVersioned* tensor) {
 
 /* Copies */
 
-static bool on_host(DLDevice device) { return dlpackgen_device_is_host_readable((int32_t)device.device_type); }
-
 /* Replaces a tensor by a copy in new memory; NULL with an exception. */
 static DLManagedTensorVersioned* copied(DLManagedTensorVersioned* tensor) {
   const DLTensor* from = &tensor->dl_tensor;
-  const size_t bits = (size_t)dlpackgen_element_bits(from->dtype, 0);
+  const size_t item = dlpackgen_item_of(from, 0);
   DLManagedTensorVersioned* made = NULL;
   DLTensor like = *from;
   like.device = (DLDevice){kDLCPU, 0};
-  if (bits % 8 || !on_host(from->device)) py.PyErr_SetString(BufferError, DLPACKGEN_TEXT_WHOLE_BYTES);
+  if (item == 0) py.PyErr_SetString(BufferError, DLPACKGEN_TEXT_WHOLE_BYTES);
   else if (!inner->managed_tensor_allocator(&like, &made, NULL, dlp_59225070_py_set_error)) {
     if (made->dl_tensor.data)
-      dlpackgen_copy_along(0, from, made->dl_tensor.data, (char*)from->data + from->byte_offset, bits / 8);
+      dlpackgen_copy_along(0, from, made->dl_tensor.data, (char*)from->data + from->byte_offset, item);
     made->flags = DLPACK_FLAG_BITMASK_IS_COPIED;
   }
   delete_versioned(tensor);
@@ -282,7 +288,8 @@ static bool device_fits(PyObject* wanted, DLDevice device, bool in_place, bool* 
   if (wanted == py.None) return true;
   if (!pair(wanted, "dl_device", want)) return false;
   if (want[0] == (long long)device.device_type && want[1] == device.device_id) return true;
-  if (want[0] == kDLCPU && on_host(device) && !in_place) return *copy = true;
+  if (want[0] == kDLCPU && dlpackgen_device_is_host_readable((int32_t)device.device_type) && !in_place)
+    return *copy = true;
   py.PyErr_Format(BufferError, DLPACKGEN_TEXT_OTHER_DEVICE, (int)device.device_type, (int)device.device_id, want[0],
                   want[1]);
   return false;
