@@ -167,6 +167,30 @@ def managed(array):
     return at
 
 
+class Fours:
+    """Five float4 elements."""
+
+    def __init__(self, flags):
+        self.flags = flags
+
+    def __dlpack_device__(self):
+        return 1, 0
+
+    def __dlpack__(self, **asked):
+        made = managed(np.zeros(5, np.uint8))
+        ctypes.c_uint64.from_address(made + 24).value = self.flags
+        ctypes.c_uint16.from_address(made + 52).value = 17 | 4 << 8  # kDLFloat4_e2m1fn, bits
+        return capsule(made, NAME, None)
+
+
+def test_padded_elements():
+    assert k.packed(Fours(0)) == 5
+    text = message(k.packed, Fours(4))
+    assert text == (
+        "BufferError: packed(): argument 'x' (1st): its elements are padded to bytes, but kernels read packed elements"
+    )
+
+
 class Allocates:
     """An array whose library runs code in each allocation."""
 
