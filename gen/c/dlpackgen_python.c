@@ -4873,7 +4873,7 @@ static int dlpackgen_table_borrow(void* object, DLTensor* out) {
 static int dlpackgen_table_stream(DLDeviceType device_type, int32_t device_id, void** out) {
   (void)device_id;
   *out = NULL;
-  if (device_type == kDLCPU) return 0;
+  if (dlpackgen_device_is_host((int32_t)device_type)) return 0;
   PyErr_SetString(PyExc_RuntimeError, "tensors of this type have no streams");
   return -1;
 }

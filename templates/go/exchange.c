@@ -1,6 +1,8 @@
 //go:build ignore && cgo && !(386 || arm || mips || mipsle || wasm)
 
 #include "exchange.h"
+
+#include "dlpackgen_codes.h"
 #include "object.h"
 
 #include <stdlib.h>
@@ -142,8 +144,11 @@ static void keep_dims(view* v) {
   t->strides = copy_dims(v->dims + n, t->strides, n);
 }
 
+/* Host memory has no streams, pinned or not, so its producer is not queried: it may fail. */
 static failure* query_stream(callee to, DLDevice device, uintptr_t* stream) {
   void* out = NULL;
+  *stream = 0;
+  if (dlpackgen_device_is_host((int32_t)device.device_type)) return NULL;
   int rc = table_of(to)->current_work_stream(device.device_type, device.device_id, &out);
   *stream = rc ? 0 : (uintptr_t)out;
   return rc ? rejected_silently(to, dlp_00000000_OP_STREAM) : NULL;
@@ -151,10 +156,8 @@ static failure* query_stream(callee to, DLDevice device, uintptr_t* stream) {
 
 static int same(DLDevice a, DLDevice b) { return a.device_type == b.device_type && a.device_id == b.device_id; }
 
-/* The CPU has no streams, so its producer is not queried. Each device has one current stream. */
+/* Each device has one current stream. */
 static failure* add_stream(callee to, view* v, const view* previous) {
-  v->stream = 0;
-  if (v->tensor.device.device_type == kDLCPU) return NULL;
   if (!previous || !same(previous->tensor.device, v->tensor.device))
     return query_stream(to, v->tensor.device, &v->stream);
   v->stream = previous->stream;

@@ -10,7 +10,7 @@ import (
 
 // Producer customizes an exchange table. The default functions are C functions for [Object]s that
 // never enter Go: they create views, managed tensors, objects from tensors, and new tensors on the
-// CPU, and report that the CPU has no streams.
+// CPU, and report that host memory has no streams.
 //
 // The fields of type func replace a default with a Go function. They may be called from any thread,
 // and concurrently. Python calls them with the GIL held, so they must not wait for code that needs
@@ -27,8 +27,8 @@ type Producer struct {
 	// Borrow returns a view of an object. Its shape and strides must be in C memory, and valid as
 	// long as the object.
 	Borrow func(object uintptr) (DLTensor, error)
-	// CurrentWorkStream returns the producer's current stream. By default, the CPU has no stream,
-	// and other devices are an error.
+	// CurrentWorkStream returns the producer's current stream. By default, host memory has no
+	// stream, pinned or not, and other devices are an error.
 	CurrentWorkStream func(device Device) (Stream, error)
 
 	// Functions are addresses of C functions that replace defaults; 0 keeps the default. Of the

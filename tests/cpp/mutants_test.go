@@ -190,7 +190,7 @@ var mutants = []struct{ program, header, old, new string }{
 	{"exchange", "exchange", "if (managed == nullptr) return ErrorCode::no_result;\nreturn", "return"},
 	{"exchange", "exchange", "if (managed == nullptr) return ErrorCode::no_result;\nResult", "Result"},
 	{"exchange", "exchange", "if (report->calls++ != 0) return;", "report->calls++;"},
-	{"exchange", "exchange", "if (device.device_type == kDLCPU) return stream;", ""},
+	{"exchange", "exchange", "if (is_host_memory(device.device_type)) return stream;", ""},
 	{"exchange", "exchange", "if (state_.exchange(transferred) == dropped) destroy();", ""},
 	{"exchange", "exchange", "if (state_.exchange(transferred) == dropped) destroy();", "destroy();"},
 	{"exchange", "exchange", "handover->state_.exchange(dropped) == transferred", "true"},

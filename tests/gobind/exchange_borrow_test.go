@@ -129,7 +129,10 @@ func TestExchangeBorrowQueriesTheStreamOfItsDevice(t *testing.T) {
 	assert.Zero(t, views[0].Stream())
 
 	Habits{Stream: FailUnreported}.Set()
-	require.NoError(t, api.Borrow(&views[0], d.Object()), "the CPU needs no stream")
+	for _, device := range onHost {
+		d.Raw().Device = device
+		require.NoError(t, api.Borrow(&views[0], d.Object()), "%v has no streams", device)
+	}
 	err := api.Borrow(&views[0], a.Object())
 	require.EqualError(t, err, "dlpack: current_work_stream: it reported no reason")
 }

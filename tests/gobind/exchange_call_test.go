@@ -10,7 +10,13 @@ import (
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 )
 
-var cpu = dlpack.Device{Type: dlpack.DeviceCPU}
+var (
+	cpu  = dlpack.Device{Type: dlpack.DeviceCPU}
+	cuda = dlpack.Device{Type: dlpack.DeviceCUDA}
+)
+
+// onHost are devices of all types of host memory, which have no streams.
+var onHost = []dlpack.Device{cpu, {Type: dlpack.DeviceCUDAHost}, {Type: dlpack.DeviceROCMHost}}
 
 func TestExchangeManagedOwnsUntilRelease(t *testing.T) {
 	api, _ := opened(t)
@@ -106,7 +112,7 @@ func TestExchangeEveryFunctionIsExplained(t *testing.T) {
 	passed, err := dlpack.Import(f.Versioned())
 	require.NoError(t, err)
 	_, wrapped := api.ToPyObject(passed)
-	_, streamed := api.CurrentWorkStream(cpu)
+	_, streamed := api.CurrentWorkStream(cuda)
 	for want, err := range map[string]error{
 		"dlpack: managed_tensor_from_py_object_no_sync: BufferError: no tensor today": api.FromPyObject(&m,
 			s.Object()),
@@ -243,6 +249,7 @@ func TestExchangeAllocReportsTheFirstReason(t *testing.T) {
 
 func TestExchangeStream(t *testing.T) {
 	api, _ := opened(t)
+	before := StreamCalls()
 	for device, want := range map[dlpack.Device]dlpack.Stream{
 		cpu:                              0,
 		{Type: dlpack.DeviceCUDA, ID: 3}: 2003,
@@ -253,7 +260,13 @@ func TestExchangeStream(t *testing.T) {
 		assert.Equal(t, want, stream, device)
 	}
 	Habits{Stream: FailUnreported}.Set()
-	_, err := api.CurrentWorkStream(cpu)
+	for _, device := range onHost {
+		stream, err := api.CurrentWorkStream(device)
+		require.NoError(t, err, device)
+		assert.Zero(t, stream, device)
+	}
+	assert.Equal(t, 2, StreamCalls()-before, "none for host memory, pinned or not")
+	_, err := api.CurrentWorkStream(cuda)
 	require.ErrorIs(t, err, dlpack.ErrCall)
 }
 

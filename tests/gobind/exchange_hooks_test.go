@@ -178,7 +178,7 @@ func TestExchangePanicsDoNotCrossC(t *testing.T) {
 	passed, err := dlpack.Import(f.Versioned())
 	require.NoError(t, err)
 	_, wrapped := api.ToPyObject(passed)
-	_, streamed := api.CurrentWorkStream(cpu)
+	_, streamed := api.CurrentWorkStream(cuda)
 	for _, err := range []error{api.Borrow(&view, 1), api.FromPyObject(&m, 1), wrapped, streamed} {
 		require.ErrorIs(t, err, dlpack.ErrCall)
 	}
@@ -283,7 +283,7 @@ func TestExchangeTablesMixGoAndC(t *testing.T) {
 	s, f := untrusted(t), foreign(t)
 	require.NoError(t, api.Borrow(&view, s.Object()), "a function of the user's, in C")
 	assert.Equal(t, s.Raw().Data, view.Tensor().Addr())
-	stream, err := api.CurrentWorkStream(cpu)
+	stream, err := api.CurrentWorkStream(cuda)
 	require.NoError(t, err)
 	assert.Equal(t, dlpack.Stream(5), stream, "a hook in Go")
 	var m dlpack.Managed
@@ -337,7 +337,7 @@ func TestExchangeTablesAreFew(t *testing.T) {
 		api, err := dlpack.FindExchangeAPI(&table.Header)
 		require.NoError(t, err)
 		tables[table] = true
-		stream, err := api.CurrentWorkStream(cpu)
+		stream, err := api.CurrentWorkStream(cuda)
 		require.NoError(t, err)
 		assert.Equal(t, i, stream, "each table calls its own hooks")
 	}

@@ -209,14 +209,18 @@ func TestExchangeProducedObjectsMayBeEmbedded(t *testing.T) {
 
 func TestExchangeProducedStreams(t *testing.T) {
 	lockThread(t)
-	stream, rc := CallStream(raisingTable(), cpu)
-	assert.Zero(t, rc)
-	assert.Zero(t, stream)
-	assert.Zero(t, TakeRaised().Times)
-	_, rc = CallStream(raisingTable(), dlpack.Device{Type: dlpack.DeviceCUDA})
-	assert.Equal(t, -1, rc)
-	assert.Equal(t, Reported{1, "BufferError", "this exchange table has no streams for devices other than the CPU"},
-		TakeRaised())
+	for _, device := range onHost {
+		stream, rc := CallStream(raisingTable(), device)
+		assert.Zero(t, rc, device)
+		assert.Zero(t, stream, device)
+		assert.Zero(t, TakeRaised().Times, device)
+	}
+	for _, device := range []dlpack.Device{cuda, {Type: dlpack.DeviceCUDAManaged}, {Type: 999}} {
+		_, rc := CallStream(raisingTable(), device)
+		assert.Equal(t, -1, rc, device)
+		assert.Equal(t, Reported{1, "BufferError", "this exchange table has no streams of devices other than the host"},
+			TakeRaised())
+	}
 }
 
 func TestExchangeProducedMemory(t *testing.T) {

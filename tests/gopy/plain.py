@@ -10,7 +10,7 @@ import threading
 import weakref
 
 from check import equal, main, no_leak, outstanding, raises
-from producers import Gives, New, Old
+from producers import Gives, New, Old, Pythons
 
 import gopy
 
@@ -344,6 +344,17 @@ def test_the_type_of_go():
     equal(t.__dlpack_device__(), (1, 0))
     equal(repr(gopy.Tensor.__dlpack_c_exchange_api__).split()[2], '"dlpack_exchange_api"')
     equal(type(gopy.Tensor.__c_dlpack_exchange_api__), int)
+
+
+def test_pinned_memory_has_no_streams():
+    for device in 1, 3, 11:
+        producer = Pythons()
+        producer.tensor.device[0] = device
+        t = gopy.forward(producer)
+        equal(t.__dlpack_device__(), (device, 0))
+        with raises(BufferError, "no streams"):
+            t.__dlpack__(max_version=(1, 0), stream=2)
+        del t, producer
 
 
 def test_arguments_of_dlpack():

@@ -216,7 +216,8 @@ def test_the_table():
             with raises(BufferError, text):
                 untrusted.by_table("wrap", OWN_TABLE, address)
             untrusted.release(address)  # a failing function does not take ownership
-        equal(untrusted.by_table("stream", OWN_TABLE, CPU), 0)
+        for device in CPU, PINNED, ROCM_HOST:
+            equal(untrusted.by_table("stream", OWN_TABLE, device), 0)
         with raises(RuntimeError, "tensors of this type have no streams"):
             untrusted.by_table("stream", OWN_TABLE, CUDA)
         del t, wrapped

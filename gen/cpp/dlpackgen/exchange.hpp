@@ -280,11 +280,12 @@ class ExchangeAPI {
   }
 
   /**
-   * The current stream of the library, as a native handle; nullptr on the host, without a query.
+   * The current stream of the library, as a native handle; nullptr for host memory, pinned or not,
+   * without a query.
    */
   Result<void*> current_work_stream(DLDevice device) const noexcept {
     void* stream = nullptr;
-    if (device.device_type == kDLCPU) return stream;
+    if (is_host_memory(device.device_type)) return stream;
     if (api_ == nullptr) return ErrorCode::null;
     if (api_->current_work_stream(device.device_type, device.device_id, &stream) != 0) return ErrorCode::callee_failed;
     return stream;

@@ -10,8 +10,8 @@ import (
 	"unsafe"
 )
 
-// Stream is the native handle of a stream, such as a cudaStream_t; 0 on a CPU,
-// and for the default stream of another device.
+// Stream is the native handle of a stream, such as a cudaStream_t; 0 for host memory, and for the
+// default stream of another device.
 type Stream uintptr
 
 // ExchangeAPI calls the functions of an exchange table, which a producer's type provides for its
@@ -143,7 +143,8 @@ func (a ExchangeAPI) Alloc(dst *Managed, dtype DataType, device Device, shape ..
 	return dst.expect(dtype, device, shape)
 }
 
-// CurrentWorkStream returns the producer's current stream of a device.
+// CurrentWorkStream returns the producer's current stream of a device; 0 for host memory, pinned or
+// not, without a call.
 func (a ExchangeAPI) CurrentWorkStream(device Device) (Stream, error) {
 	if a.table == nil {
 		return 0, errNoTable()

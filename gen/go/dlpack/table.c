@@ -5,6 +5,7 @@
 
 #include "table.h"
 
+#include "dlpackgen_codes.h"
 #include "dlpackgen_rules.h"
 
 /* Texts of errors that several callers use. */
@@ -116,8 +117,8 @@ static int wrap(const producer* p, DLManagedTensorVersioned* tensor, void** out)
 }
 
 static int stream(const producer* p, DLDevice device, void** out) {
-  if (device.device_type != kDLCPU)
-    return fail(p, "BufferError", "this exchange table has no streams for devices other than the CPU");
+  if (!dlpackgen_device_is_host((int32_t)device.device_type))
+    return fail(p, "BufferError", "this exchange table has no streams of devices other than the host");
   *out = NULL;
   return 0;
 }

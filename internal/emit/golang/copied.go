@@ -21,7 +21,7 @@ var below = map[string][]string{"dlpackpy": python, "dlpacktest": conformance,
 
 // headers are the headers of target c that the C code of each package includes.
 var headers = map[string][]string{
-	"":           {header.DLPack, header.Rules},
+	"":           {header.DLPack, header.Codes, header.Rules},
 	"dlpackpy":   {header.DLPack, header.Codes, header.Rules},
 	"dlpacktest": {header.DLPack},
 	hostFolder:   {header.DLPack},

@@ -128,7 +128,9 @@ static void consuming() {
   CHECK(table.current_work_stream({kDLCUDA, 0}).code() == ErrorCode::callee_failed);
   theirs::answer = 0;
   CHECK(*table.current_work_stream({kDLCUDA, 0}) == &theirs::answer && theirs::stream_calls == 2);
-  CHECK(*table.current_work_stream({kDLCPU, 0}) == nullptr && theirs::stream_calls == 2);
+  for (const DLDeviceType host : {kDLCPU, kDLCUDAHost, kDLROCMHost})
+    CHECK(*table.current_work_stream({host, 0}) == nullptr && theirs::stream_calls == 2);
+  CHECK(*table.current_work_stream({kDLCUDAManaged, 0}) == &theirs::answer && theirs::stream_calls == 3);
 }
 
 static void allocating() {

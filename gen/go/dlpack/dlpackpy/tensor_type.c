@@ -275,7 +275,7 @@ static bool pair(PyObject* tuple, const char* name, long long out[2]) {
 /* The producer of such a tensor exports finished data, so no stream needs to wait. The host has no
  * streams, and -1 requests no synchronization. */
 static bool stream_fits(PyObject* stream, DLDevice device) {
-  if (stream == py.None || device.device_type != kDLCPU) return true;
+  if (stream == py.None || !dlpackgen_device_is_host((int32_t)device.device_type)) return true;
   long long number = py.PyLong_AsLongLong(stream);
   if (number == -1) return !py.PyErr_Occurred();
   if (!py.PyErr_Occurred()) py.PyErr_Format(BufferError, "stream is %lld, but host memory has no streams", number);

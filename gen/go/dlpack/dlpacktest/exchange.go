@@ -154,7 +154,7 @@ func testPanic(t *testing.T) {
 	if !errors.As(err, &failure) || !strings.Contains(failure.Message, "of the allocator") {
 		t.Errorf("the allocator panicked, got %v", err)
 	}
-	if _, err = api.CurrentWorkStream(dlpack.Device{Type: dlpack.DeviceCPU}); !errors.As(err, &failure) {
+	if _, err = api.CurrentWorkStream(dlpack.Device{Type: dlpack.DeviceCUDA}); !errors.As(err, &failure) {
 		t.Errorf("the stream panicked, got %v", err)
 	}
 }
