@@ -62,12 +62,12 @@ func plain(dl *DLTensor) bool {
 
 func validateType(t DataType) error {
 	switch fixed := t.Code.fixedBits(); {
-	case t.Lanes == 0:
-		return failf(ErrDataType, "%v has 0 lanes", t.Code)
 	case t.Bits == 0:
 		return failf(ErrDataType, "%v has 0 bits", t.Code)
 	case fixed != 0 && t.Bits != fixed:
 		return failf(ErrDataType, "%v with %d bits; it has %d", t.Code, t.Bits, fixed)
+	case t.Lanes == 0:
+		return failf(ErrDataType, "%v has 0 lanes", t.Code)
 	}
 	return nil
 }

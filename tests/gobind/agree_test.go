@@ -62,14 +62,14 @@ func (c *choices) spoil(f Foreign) {
 }
 
 // agree imports a damaged tensor, and expects the same verdict from C's validator, for the same
-// kind of mistake.
+// mistake.
 func agree(t *testing.T, data []byte) (accepted bool) {
 	t.Helper()
 	f := NewForeign()
 	defer f.Free()
 	(&choices{data}).spoil(f)
 	m, err := dlpack.Import(f.Versioned())
-	require.True(t, IsListed(f.Fault()), "give fault %d a kind in foreign.go", f.Fault())
+	require.True(t, IsListed(f.Fault()), "give fault %d an error in foreign.go", f.Fault())
 	require.True(t, Agrees(f.Fault(), err), "C returns %d, Go %v: %+v", f.Fault(), err, f.Versioned())
 	readAll(m)
 	legacy, err := dlpack.ImportLegacy(f.Legacy())
@@ -98,12 +98,14 @@ func TestAnotherKindDisagrees(t *testing.T) {
 	f.Versioned().DLTensor.DType.Lanes = 0
 	lanes := f.Fault()
 	_, err := dlpack.Import(f.Versioned())
+	f.Versioned().DLTensor.DType.Bits = 0
+	assert.False(t, Agrees(f.Fault(), err), "of the same kind")
 	assert.True(t, Agrees(lanes, err))
 	assert.True(t, Agrees(valid, nil))
 	assert.False(t, Agrees(valid, err))
 	assert.False(t, Agrees(lanes, nil))
 	assert.False(t, Agrees(lanes, dlpack.ErrShape))
-	assert.True(t, Agrees(1000, err), "a fault without a kind")
+	assert.True(t, Agrees(1000, err), "a fault without an error")
 	assert.False(t, Agrees(1000, nil))
 	assert.False(t, IsListed(1000))
 }

@@ -10,6 +10,7 @@ import "C"
 
 import (
 	"errors"
+	"regexp"
 	"unsafe"
 
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
@@ -44,32 +45,44 @@ func (f Foreign) Legacy() *dlpack.DLManagedTensor {
 // Fault is the result of the generated C validator for the versioned struct; 0 if it is valid.
 func (f Foreign) Fault() int { return int(C.foreign_fault(f.c)) }
 
-// kinds are the kinds of Go's errors for the faults of C. Import accepts unknown codes and devices.
-var kinds = map[int]error{
-	C.DLPACKGEN_ERROR_NULL:         dlpack.ErrArgument,
-	C.DLPACKGEN_ERROR_VERSION:      dlpack.ErrVersion,
-	C.DLPACKGEN_ERROR_NDIM:         dlpack.ErrShape,
-	C.DLPACKGEN_ERROR_SHAPE_NULL:   dlpack.ErrShape,
-	C.DLPACKGEN_ERROR_EXTENT:       dlpack.ErrShape,
-	C.DLPACKGEN_ERROR_STRIDES_NULL: dlpack.ErrShape,
-	C.DLPACKGEN_ERROR_BITS:         dlpack.ErrDataType,
-	C.DLPACKGEN_ERROR_LANES:        dlpack.ErrDataType,
-	C.DLPACKGEN_ERROR_TOO_LARGE:    dlpack.ErrShape,
-	C.DLPACKGEN_ERROR_DATA_NULL:    dlpack.ErrData,
-	C.DLPACKGEN_ERROR_OUT_OF_RANGE: dlpack.ErrShape,
+// report is a kind of Go's errors, and a part of their texts. A kind covers several faults of C.
+type report struct {
+	kind error
+	text *regexp.Regexp
 }
 
-// Agrees reports whether an error of Import is of the kind of C's fault: nil for 0. A fault that is
-// not listed, such as that of a new rule, may have any kind.
+func reported(kind error, text string) report { return report{kind, regexp.MustCompile(text)} }
+
+// reports are Go's errors for the faults of C. Import accepts unknown codes and devices. Go reports
+// sizes in bytes beyond 63 bits, and those beyond the address space, by one text.
+var reports = map[int]report{
+	C.DLPACKGEN_ERROR_NULL:         reported(dlpack.ErrArgument, `: no tensor: `),
+	C.DLPACKGEN_ERROR_VERSION:      reported(dlpack.ErrVersion, `; this package supports `),
+	C.DLPACKGEN_ERROR_NDIM:         reported(dlpack.ErrShape, `: ndim is `),
+	C.DLPACKGEN_ERROR_SHAPE_NULL:   reported(dlpack.ErrShape, `: shape is NULL`),
+	C.DLPACKGEN_ERROR_EXTENT:       reported(dlpack.ErrShape, `: extent .* is negative$`),
+	C.DLPACKGEN_ERROR_STRIDES_NULL: reported(dlpack.ErrShape, `: strides are NULL`),
+	C.DLPACKGEN_ERROR_BITS:         reported(dlpack.ErrDataType, ` \d+ bits`),
+	C.DLPACKGEN_ERROR_LANES:        reported(dlpack.ErrDataType, ` 0 lanes$`),
+	C.DLPACKGEN_ERROR_TOO_LARGE:    reported(dlpack.ErrShape, ` 63 bits$| exceeds the address space$`),
+	C.DLPACKGEN_ERROR_DATA_NULL:    reported(dlpack.ErrData, `NULL, but `),
+	C.DLPACKGEN_ERROR_OUT_OF_RANGE: reported(dlpack.ErrShape, ` exceeds the address space$`),
+}
+
+// Agrees reports whether an error of Import reports C's fault, by its kind and its text: nil for 0.
+// A fault that is not listed, such as that of a new rule, may have any error.
 func Agrees(fault int, err error) bool {
-	if kind, listed := kinds[fault]; listed {
-		return errors.Is(err, kind)
+	if r, listed := reports[fault]; listed {
+		return errors.Is(err, r.kind) && r.text.MatchString(err.Error())
 	}
 	return (fault == 0) == (err == nil)
 }
 
-// IsListed reports whether a fault has a kind.
-func IsListed(fault int) bool { return fault == 0 || kinds[fault] != nil }
+// IsListed reports whether the error for a fault is known.
+func IsListed(fault int) bool {
+	_, listed := reports[fault]
+	return fault == 0 || listed
+}
 
 // FaultLegacy is Fault for the legacy struct.
 func (f Foreign) FaultLegacy() int { return int(C.foreign_fault_legacy(f.c)) }

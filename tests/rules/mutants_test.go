@@ -58,6 +58,7 @@ var mutants = []struct{ quantity, file, old, new string }{
 	{"strides", inCxx + "tensor_view.hpp", "dlpackgen_extend_stride_(&stride, shape(i))",
 		"dlpackgen_extend_stride_(&stride, 1)"},
 	{"validity", inGo + "validate.go", "case fixed != 0 && t.Bits != fixed:", "case false:"},
+	{"order of a data type's rules", inGo + "validate.go", "case t.Bits == 0:", "case t.Bits == 0 && t.Lanes != 0:"},
 	{"fast check of NULL", inGo + "validate.go", " && dl.Data != 0", ""},
 	{"fast check of offsets", inGo + "validate.go", "uint64(dl.Data)|dl.ByteOffset", "uint64(dl.Data)"},
 	{"fast check of strides", inGo + "validate.go", "stride != size && extent != 1 || extent == 0", "extent == 0"},

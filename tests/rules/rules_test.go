@@ -125,17 +125,17 @@ func crosses(t dlpack.Tensor) bool {
 	return false
 }
 
-// otherKind is the fault of an error of Go that is not of the kind of C's fault.
-const otherKind = -1
+// otherFault is the fault of an error of Go that does not report C's fault.
+const otherFault = -1
 
-// byGo returns Go's results. Go has fewer kinds of errors than C has faults, so the fault is C's if
-// the error is of its kind. Results that Go does not compute are not compared: Low and High are
-// copies of C's, which edges compares with Go's verdicts; Inner and AnyOrder are copies too, and
-// Overlap is that of crosses. The second result has all layouts by their definitions.
+// byGo returns Go's results. Go's errors have no numbers, so the fault is C's if the error reports
+// it. Results that Go does not compute are not compared: Low and High are copies of C's, which
+// edges compares with Go's verdicts; Inner and AnyOrder are copies too, and Overlap is that of
+// crosses. The second result has all layouts by their definitions.
 func byGo(f gobind.Foreign, like Measured) (found, expected Measured) {
 	m, err := dlpack.Import(f.Versioned())
 	if err != nil {
-		found = Measured{Fault: otherKind, Strict: like.Strict}
+		found = Measured{Fault: otherFault, Strict: like.Strict}
 		if gobind.Agrees(int(like.Fault), err) {
 			found.Fault = like.Fault
 		}
