@@ -123,8 +123,9 @@ func (l language) scan(source string, literal, code func(string)) {
 			literal(strings.Join(found[1:], ""))
 			source = source[len(found[0]):]
 		default:
-			code(source[:1])
-			source = source[max(1, len(identifier.FindString(source))):]
+			n := max(1, len(identifier.FindString(source)))
+			code(source[:n])
+			source = source[n:]
 		}
 	}
 }

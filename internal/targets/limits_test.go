@@ -16,7 +16,7 @@ import (
 	source "github.com/dlpackgen/dlpackgen/spec"
 )
 
-// Copied sources that cannot include a rendered constant contain a limit as a number.
+// A comment for vendors, and a header without rendered constants, contain a limit as a number.
 func TestLimitsInCopiedSourcesAreThoseOfTheSpec(t *testing.T) {
 	release, err := spec.Embedded().Release("1.3")
 	require.NoError(t, err)
@@ -24,8 +24,6 @@ func TestLimitsInCopiedSourcesAreThoseOfTheSpec(t *testing.T) {
 		file, form string
 		want       int
 	}{
-		{"go/exchange.h", `VIEW_NDIM = (\d+),`, release.Limits.NDim},
-		{"traced/checks.py", `"shape", _ctypes.c_int64 \* (\d+)\)`, release.Limits.NDim},
 		{"device/dlpackgen_backend.h", `int32_t ndim; /\* 0 to (\d+), the limit of valid tensors \*/`,
 			release.Limits.NDim},
 		{"c/parameter.h", `#define DLPACKGEN_MOST_PARAMETERS (\d+)\n`, emit.MaxParameters},
@@ -37,7 +35,8 @@ func TestLimitsInCopiedSourcesAreThoseOfTheSpec(t *testing.T) {
 	assert.Equal(t, kernel.MaxArguments, emit.MaxParameters, "each described kernel without results fits")
 }
 
-// Other limits in the spec reach the constants of C and Go, and the struct of results.
+// Other limits in the spec reach the constants of C, Go and Python, and the struct of results in
+// both languages.
 func TestLimitsOfTheSpecAreRendered(t *testing.T) {
 	text := mutant.Once(t, string(source.YAML), "  ndim: 64\n  exchange_chain: 64\n",
 		"  ndim: 63\n  exchange_chain: 62\n")
@@ -45,19 +44,26 @@ func TestLimitsOfTheSpecAreRendered(t *testing.T) {
 	require.NotNil(t, s, "%v", diags.Sorted())
 	release, err := s.Release("1.3")
 	require.NoError(t, err)
-	outputs := map[string]string{}
-	for _, target := range All() {
-		if name := target.Name; name == "c" || name == "go" || name == "kernels" {
-			files, err := target.Emit(&emit.Model{Release: release, Import: "example.com/" + name})
-			require.NoError(t, err)
-			for _, f := range files {
-				outputs[name] += string(f.Data)
-			}
-		}
+	lines := map[string][]string{
+		"c":       {"#define DLPACKGEN_MAX_NDIM 63\n", "#define DLPACKGEN_MAX_EXCHANGE_APIS 62\n"},
+		"go":      {"const MaxNDim = 63\n", "const maxTables = 62\n", "VIEW_NDIM = DLPACKGEN_MAX_NDIM,"},
+		"kernels": {"  int64_t shape[63];\n"},
+		"jax":     {"\n_MAX_NDIM = 63\n", `("shape", _ctypes.c_int64 * _MAX_NDIM)`},
+		"paddle":  {"\n_MAX_NDIM = 63\n", `("shape", _ctypes.c_int64 * _MAX_NDIM)`},
 	}
-	for _, want := range []string{"c #define DLPACKGEN_MAX_NDIM 63\n", "c #define DLPACKGEN_MAX_EXCHANGE_APIS 62\n",
-		"go const MaxNDim = 63\n", "go const maxTables = 62\n", "kernels   int64_t shape[63];\n"} {
-		target, line, _ := strings.Cut(want, " ")
-		assert.Equal(t, 1, strings.Count(outputs[target], line), want)
+	for _, target := range All() {
+		if lines[target.Name] == nil {
+			continue
+		}
+		files, err := target.Emit(&emit.Model{Release: release, Import: "example.com/" + target.Name,
+			Options: map[string]string{"module": "lib._kernels"}})
+		require.NoError(t, err)
+		output := ""
+		for _, f := range files {
+			output += string(f.Data)
+		}
+		for _, line := range lines[target.Name] {
+			assert.Equal(t, 1, strings.Count(output, line), "%s: %s", target.Name, line)
+		}
 	}
 }

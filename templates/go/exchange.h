@@ -4,11 +4,12 @@
 #ifndef dlp_00000000_EXCHANGE_H
 #define dlp_00000000_EXCHANGE_H
 
+#include "dlpackgen_rules.h"
 #include "shared.h"
 
 enum {
-  dlp_00000000_VIEW_NDIM = 64, /* MaxNDim, with which cgo.go compares it */
-  dlp_00000000_PASSED_NDIM = 8 /* more extents are passed in memory of Go */
+  dlp_00000000_VIEW_NDIM = DLPACKGEN_MAX_NDIM, /* MaxNDim, with which cgo.go compares it */
+  dlp_00000000_PASSED_NDIM = 8                 /* more extents are passed in memory of Go */
 };
 
 /* The functions of a table, as failures name them. */

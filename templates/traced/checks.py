@@ -32,7 +32,7 @@ class _Value(_ctypes.Structure):
 
 
 class _Result(_ctypes.Structure):
-    _fields_ = [("dtype", _DType), ("ndim", _ctypes.c_int32), ("shape", _ctypes.c_int64 * 64)]
+    _fields_ = [("dtype", _DType), ("ndim", _ctypes.c_int32), ("shape", _ctypes.c_int64 * _MAX_NDIM)]
 
 
 _STATUSES = {

@@ -13,7 +13,9 @@ import (
 
 	"github.com/dlpackgen/dlpackgen/gen/go/dlpack"
 	"github.com/dlpackgen/dlpackgen/internal/mutant"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/testtool"
+	source "github.com/dlpackgen/dlpackgen/spec"
 )
 
 // A view is a struct in both languages.
@@ -26,7 +28,7 @@ func TestAnotherViewIsRejected(t *testing.T) {
 		"one more field": {"int64_t dims[2 * ", "uint64_t more; int64_t dims[2 * "},
 		"another order":  {"uintptr_t stream;\n  uint64_t flags;", "uint64_t flags;\n  uintptr_t stream;"},
 		"less room":      {"int64_t dims[2 * ", "int64_t dims[1 * "},
-		"another ndim":   {"VIEW_NDIM = 64,", "VIEW_NDIM = 32,"},
+		"another ndim":   {"VIEW_NDIM = DLPACKGEN_MAX_NDIM,", "VIEW_NDIM = 32,"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			m.write(t, map[string]string{"dlpack/exchange.h": mutant.Once(t, header, test.old, test.replacement)})
@@ -35,6 +37,18 @@ func TestAnotherViewIsRejected(t *testing.T) {
 			assert.Regexp(t, `View\{\}|MaxNDim`, rejectedBy(t, m, out), out)
 		})
 	}
+}
+
+// The limit of a user's spec reaches both languages.
+func TestAnotherLimitOfDimensionsCompiles(t *testing.T) {
+	skipShort(t)
+	s, diags := spec.Load("spec.yaml", []byte(mutant.Once(t, string(source.YAML), "  ndim: 64\n", "  ndim: 32\n")))
+	require.NotNil(t, s, "%v", diags.Sorted())
+	release, err := s.Release("latest")
+	require.NoError(t, err)
+	m := newModule(t, "example.org/bindings")
+	m.emitRelease(t, "dlpack", release, nil)
+	m.mustRun(t, "build", "./dlpack")
 }
 
 // A foreign function may be in Go, like those of our own tables: with directives that promise cgo

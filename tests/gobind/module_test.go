@@ -55,6 +55,11 @@ func (m module) emit(t *testing.T, folder, version string, options map[string]st
 	t.Helper()
 	release, err := spec.Embedded().Release(version)
 	require.NoError(t, err)
+	m.emitRelease(t, folder, release, options)
+}
+
+func (m module) emitRelease(t *testing.T, folder string, release *spec.Release, options map[string]string) {
+	t.Helper()
 	dir := filepath.Join(m.dir, filepath.FromSlash(folder))
 	path, _, err := new(gomod.Reader).ImportPath(dir)
 	require.NoError(t, err)

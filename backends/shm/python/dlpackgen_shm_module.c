@@ -53,7 +53,7 @@ static PyObject* shm_empty(PyObject* module, PyObject* arguments) {
   PyObject* shape;
   unsigned char code, bits;
   unsigned short lanes;
-  int64_t extents[64];
+  int64_t extents[DLPACKGEN_MAX_NDIM];
   dlpackgen_backend_error error;
   DLManagedTensorVersioned* tensor = NULL;
   if (!PyArg_ParseTuple(arguments, "O(bbH):empty", &shape, &code, &bits, &lanes)) return NULL;

@@ -6,11 +6,12 @@
 #ifndef dlp_59225070_EXCHANGE_H
 #define dlp_59225070_EXCHANGE_H
 
+#include "dlpackgen_rules.h"
 #include "shared.h"
 
 enum {
-  dlp_59225070_VIEW_NDIM = 64, /* MaxNDim, with which cgo.go compares it */
-  dlp_59225070_PASSED_NDIM = 8 /* more extents are passed in memory of Go */
+  dlp_59225070_VIEW_NDIM = DLPACKGEN_MAX_NDIM, /* MaxNDim, with which cgo.go compares it */
+  dlp_59225070_PASSED_NDIM = 8                 /* more extents are passed in memory of Go */
 };
 
 /* The functions of a table, as failures name them. */

@@ -44,7 +44,7 @@ var (
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
 	host := hosts.Embedded(hostName)
-	view := view{Module: m.Module(), DTypes: dtypes(m.Release, host)}
+	view := view{Module: m.Module(), DTypes: dtypes(m.Release, host), MaxNDim: m.Release.Limits.NDim}
 	var errs []error
 	var made []*contract.Kernel
 	for i := range m.Contracts {
@@ -67,6 +67,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 type view struct {
 	Module  string
 	DTypes  []dtype
+	MaxNDim int
 	Kernels []kernelView
 }
 

@@ -32,11 +32,12 @@ type view struct {
 	Module  string
 	Package string // of the module, with a dot behind it
 	DTypes  []traced.DType
+	MaxNDim int
 	Kernels []kernelView
 }
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	v := view{Module: m.Module(), Package: packageOf(m.Module()),
+	v := view{Module: m.Module(), Package: packageOf(m.Module()), MaxNDim: m.Release.Limits.NDim,
 		DTypes: traced.DTypes(m.Release, func(string) bool { return true })}
 	var made []*contract.Kernel
 	var errs []error
