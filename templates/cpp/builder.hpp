@@ -153,7 +153,7 @@ class Builder {
   template <class T, class = std::enable_if_t<is_element<T>>>
   explicit Builder(T* data) noexcept : Builder(const_cast<std::remove_const_t<T>*>(data), dtype_of<T>) {
     read_only(std::is_const<T>::value);
-    padded(dtype_of<T>.bits < 8);
+    padded(dtype_of<T>.bits < DLPACKGEN_PACKED_BELOW);
   }
 
   /** Data of any dtype; on devices without addresses it is a handle. */
@@ -305,7 +305,7 @@ class Builder {
       p.tensor.data = address(In::data(owner));
       if (std::is_const<Element>::value) p.flags |= flags::read_only;
       if (!has_dtype_) p.tensor.dtype = dtype_of<Element>;
-      if (!has_dtype_ && dtype_of<Element>.bits < 8) p.flags |= flags::is_subbyte_type_padded;
+      if (!has_dtype_ && dtype_of<Element>.bits < DLPACKGEN_PACKED_BELOW) p.flags |= flags::is_subbyte_type_padded;
       if constexpr (In::sized) p.capacity = p.own.covered * sizeof(Element);
     } else if constexpr (detail::points_to_own_layout<Owner>) {
       p.own.row_major = !detail::is_disordered<detail::TargetOf<Owner>>(owner.get(), p.tensor.data);

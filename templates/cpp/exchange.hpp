@@ -127,7 +127,7 @@ inline bool same_stride(const TensorView& made, const DLTensor& prototype, std::
 // New memory must be writable, and a prototype cannot request padding.
 inline Error matches_layout(const TensorView& made, const DLTensor& prototype) noexcept {
   if (made.is_read_only()) return ErrorCode::read_only;
-  if (made.is_padded() && made.dtype().bits < 8)
+  if (made.is_padded() && made.dtype().bits < DLPACKGEN_PACKED_BELOW)
     return Error(ErrorCode::no_result, 0, static_cast<std::int64_t>(made.flags()));
   for (std::int32_t i = 0; i < made.ndim() && !made.is_empty(); ++i) {
     if (!same_stride(made, prototype, i)) return Error(ErrorCode::strides, 0, made.stride(i), i);

@@ -77,7 +77,7 @@ class BorrowedTensor {
     tensor_.ndim = ndim;
     tensor_.shape = const_cast<std::int64_t*>(shape);
     tensor_.strides = const_cast<std::int64_t*>(strides);
-    flags_ = dtype_of<T>.bits < 8 ? flags::is_subbyte_type_padded : 0;
+    flags_ = dtype_of<T>.bits < DLPACKGEN_PACKED_BELOW ? flags::is_subbyte_type_padded : 0;
     there_ = true;
   }
   template <class T, std::size_t N>

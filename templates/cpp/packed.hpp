@@ -54,7 +54,7 @@ class PackedView {
 
  private:
   static constexpr int width = dtype_of<T>.bits;
-  static_assert(width < 8, "wider elements are not packed");
+  static_assert(width < DLPACKGEN_PACKED_BELOW, "wider elements are not packed");
 
   constexpr std::uint32_t bit(std::int64_t index, int i) const noexcept {
     const std::int64_t at = index * width + i;

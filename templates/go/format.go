@@ -206,7 +206,7 @@ const maxElement = 16
 func (p *preview) read(bit int64) string {
 	var bytes [maxElement]byte
 	at := place{p.first, bit}
-	if p.dtype.Bits < 8 {
+	if p.dtype.Bits < packedBelow {
 		bytes[0] = at.load(p.dtype.Bits)
 	} else {
 		copy(bytes[:], unsafe.Slice((*byte)(at.address()), p.dtype.Bits/8))

@@ -119,7 +119,7 @@ DLPACKGEN_FAST int dlpackgen_borrow_by_table(const DLPackExchangeAPI* api, int t
                                              DLTensor* out) {
   if (!api->dltensor_from_py_object_no_sync || (writable && !trusted)) return 0;
   if (api->dltensor_from_py_object_no_sync(object, out) == 0 && (trusted || !PyErr_Occurred()))
-    return trusted || out->dtype.bits >= 8;
+    return trusted || out->dtype.bits >= DLPACKGEN_PACKED_BELOW;
   PyErr_Clear(); /* a tensor that cannot be borrowed may still be exported */
   return 0;
 }

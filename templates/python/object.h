@@ -154,7 +154,8 @@ static const DLPackExchangeAPI dlpackgen_own_table = {
 static DLDataType dlpackgen_copied_as(const DLManagedTensorVersioned* tensor) {
   const DLDataType dtype = tensor->dl_tensor.dtype;
   const uint64_t bits = dlpackgen_element_bits(dtype, tensor->flags);
-  if (dtype.bits >= 8 || (tensor->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) == 0) return dtype;
+  const int is_padded = (tensor->flags & DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED) != 0;
+  if (dtype.bits >= DLPACKGEN_PACKED_BELOW || !is_padded) return dtype;
   const DLDataType bytes = {kDLUInt, 8, (uint16_t)(bits / 8)};
   return bytes;
 }

@@ -39,10 +39,12 @@ func TestAnotherViewIsRejected(t *testing.T) {
 	}
 }
 
-// The limit of a user's spec reaches both languages.
-func TestAnotherLimitOfDimensionsCompiles(t *testing.T) {
+// The numbers of a user's spec reach both languages.
+func TestOtherNumbersOfTheSpecCompile(t *testing.T) {
 	skipShort(t)
-	s, diags := spec.Load("spec.yaml", []byte(mutant.Once(t, string(source.YAML), "  ndim: 64\n", "  ndim: 32\n")))
+	text := mutant.Once(t, string(source.YAML), "  ndim: 64\n", "  ndim: 32\n")
+	text = mutant.Once(t, text, "  packed_below: 8\n", "  packed_below: 5\n")
+	s, diags := spec.Load("spec.yaml", []byte(text))
 	require.NotNil(t, s, "%v", diags.Sorted())
 	release, err := s.Release("latest")
 	require.NoError(t, err)

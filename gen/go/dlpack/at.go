@@ -22,7 +22,7 @@ func At[T Scalar](t Tensor, indices ...int64) (T, error) {
 	if err != nil {
 		return v, err
 	}
-	if want.Bits < 8 {
+	if want.Bits < packedBelow {
 		return narrow[T](place.load(want.Bits)), nil
 	}
 	return *(*T)(place.address()), nil
@@ -38,7 +38,7 @@ func SetAt[T Scalar](t Tensor, value T, indices ...int64) error {
 	place, err := placeOf(t, want, unsafe.Alignof(value), indices)
 	switch {
 	case err != nil:
-	case want.Bits < 8:
+	case want.Bits < packedBelow:
 		place.store(want.Bits, *(*uint8)(unsafe.Pointer(&value)))
 	default:
 		*(*T)(place.address()) = value

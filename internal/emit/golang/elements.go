@@ -42,8 +42,11 @@ type own interface {
 
 func (e element) name() string { return e.types[0] }
 
-// narrow reports whether elements are packed.
-func (e element) narrow() bool { return e.Bits < 8 }
+// byteBits is the width of the narrowest Go type. The spec decides which elements are packed.
+const byteBits = 8
+
+// narrow reports whether an element is narrower than a byte, and therefore a struct in Go.
+func (e element) narrow() bool { return e.Bits < byteBits }
 
 // elements returns the data types with a Go type, in the order of the spec. A vendor's data type
 // may have none: its tensors can be exchanged but not read.
@@ -76,7 +79,7 @@ func (b *binding) ownType(d spec.DType, floats map[string]bool) own {
 	switch {
 	case code.Native == spec.NativeBool && d.Bits == 8:
 		return truth{}
-	case (code.Native == spec.NativeInt || code.Native == spec.NativeUint) && d.Bits < b.release.Elements.PackedBelow:
+	case (code.Native == spec.NativeInt || code.Native == spec.NativeUint) && d.Bits < byteBits:
 		return narrowInt{signed: code.Native == spec.NativeInt}
 	case code.Part != "":
 		if half := b.half(d); floats[half] {
