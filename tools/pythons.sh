@@ -97,7 +97,11 @@ write_starter() {
 		echo "export PYTHONHOME='$home/system/usr'"
 		echo "exec '$loader' --library-path '$libraries_in' '$home/system/usr/bin/python$version' \"\$@\""
 		;;
-	esac | { echo "#!/bin/sh"; echo "export PYTHONPATH=\"\${PYTHONPATH:+\$PYTHONPATH:}$home/site/${version%-dbg}:$home/pure\""; cat; } >"$starter"
+	esac | {
+		echo "#!/bin/sh"
+		echo "export PYTHONPATH=\"\${PYTHONPATH:+\$PYTHONPATH:}$home/site/${version%-dbg}:$home/pure\""
+		cat
+	} >"$starter"
 	chmod +x "$starter"
 }
 

@@ -16,7 +16,8 @@ for file in tests/requirements-torch-*.txt; do
 		echo "torches: installing $file into $dir"
 		rm -rf "$dir"
 		.venv/bin/python -m venv "$dir"
-		"$dir/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps --only-binary :all: -r "$file"
+		"$dir/bin/python" -m pip install --quiet --disable-pip-version-check --no-cache-dir --no-deps \
+			--only-binary :all: -r "$file"
 		cp "$file" "$dir/installed.txt"
 	fi
 	pythons="$pythons $PWD/$dir/bin/python"

@@ -39,8 +39,8 @@ go run .
 
 # The tests of the description.
 if "$python" -c 'import hypothesis, pytest' 2>/dev/null; then
-    PYTHONPATH=build:. "$python" -m pytest -q -p no:cacheprovider -k "$(echo test_gradients $libraries | sed 's/ / or /g')" \
-        generated/python/tests
+    PYTHONPATH=build:. "$python" -m pytest -q -p no:cacheprovider \
+        -k "$(echo test_gradients $libraries | sed 's/ / or /g')" generated/python/tests
 else
     echo "pytest and hypothesis are not installed: the tests of the kernels are not run"
 fi

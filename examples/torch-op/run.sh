@@ -22,7 +22,8 @@ echo "ok wheel"
 cp -r "$build/installed" "$build/other"
 mv "$build"/other/torchop/_kernels_* "$build/other/torchop/_kernels_0_1.so" # of another torch
 PYTHONPATH="$build/other" "$python" -W ignore -c 'import torchop' 2>"$build/rejected" && exit 1
-grep 'ImportError: torchop is built for torch 0\.1, and this is torch [1-9]' "$build/rejected" || { cat "$build/rejected"; exit 1; }
+grep 'ImportError: torchop is built for torch 0\.1, and this is torch [1-9]' "$build/rejected" ||
+	{ cat "$build/rejected"; exit 1; }
 echo "ok other torch"
 cmake=${CMAKE-cmake}
 if command -v "$cmake" >/dev/null; then

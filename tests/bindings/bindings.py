@@ -182,7 +182,8 @@ def kinds():
         more.shifted(line, None)
         more.shifted(line[:2], line[2:])
         holds(values(d) == [[2, 4, 6], [8, 10, 12]] and values(line) == [4, 6, 3, 4])
-        raises(ValueError, "doubled(): argument 'rows' (1st): the strides do not match the required layout", more.doubled, d.T)
+        wrong = "doubled(): argument 'rows' (1st): the strides do not match the required layout"
+        raises(ValueError, wrong, more.doubled, d.T)
         d, line = make([[1, 2, 3], [4, 5, 6]], "float64"), make([1, 2, 3, 4], "float64")
     holds(more.none(d[:0, 0]) == 0 and more.is_read_only(d))
     raises(ValueError, "none(): argument 'x' (1st): expected 0 in dimension 0, got 4", more.none, line)

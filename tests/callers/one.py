@@ -120,7 +120,9 @@ def paddle():
 
 
 # NumPy itself compares the symbols of a signature, before a loop runs.
-HOSTS_OWN = {"ufunc": "mismatch in its core dimension 0, with gufunc signature (n),(n)->(n) (size 4 is different from 8)"}
+HOSTS_OWN = {
+    "ufunc": "mismatch in its core dimension 0, with gufunc signature (n),(n)->(n) (size 4 is different from 8)",
+}
 
 
 def fails(host, call, sentence):

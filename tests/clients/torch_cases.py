@@ -176,4 +176,5 @@ def torch_wrapped(torch, rejected):
     yield rejected("vmap", None, "or a wrapper inside", inside(lambda f: torch.vmap(f)(x)))
     yield rejected("grad", None, "requires grad|or a wrapper inside", inside(lambda f: func.grad(f)(x)))
     yield rejected("jvp", None, "or a wrapper inside", inside(lambda f: func.jvp(f, (x,), (x,))))
-    yield rejected("functionalize", None, "functionalized|or a wrapper inside", inside(lambda f: func.functionalize(f)(x)))
+    wrapped = inside(lambda f: func.functionalize(f)(x))
+    yield rejected("functionalize", None, "functionalized|or a wrapper inside", wrapped)

@@ -27,7 +27,7 @@ unpack() {
 }
 
 unpack 5 bookworm libamdhip64-5 libamdhip64-dev libhsa-runtime64-1 libhsakmt1 libamd-comgr2 libnuma1
-unpack 6 "${SUITE:-forky}" libamdhip64-6 libamdhip64-dev libhsa-runtime64-1 libamd-comgr3 libnuma1 libdrm2 libdrm-amdgpu1 \
-	libelf1t64 libllvm21 libc6 libstdc++6 libgcc-s1 libedit2 libffi8 libtinfo6 libxml2-16 \
+unpack 6 "${SUITE:-forky}" libamdhip64-6 libamdhip64-dev libhsa-runtime64-1 libamd-comgr3 libnuma1 libdrm2 \
+	libdrm-amdgpu1 libelf1t64 libllvm21 libc6 libstdc++6 libgcc-s1 libedit2 libffi8 libtinfo6 libxml2-16 \
 	libz3-4 libzstd1 zlib1g libbsd0 libmd0
 touch "$dir/whole"

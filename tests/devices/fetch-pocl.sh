@@ -18,8 +18,9 @@ options="-oDir::Etc::sourcelist=$dir/apt/suite.list -oDir::Etc::sourceparts=- -o
 apt-get $options -q update
 # The libraries that PoCL needs to start, without those for compiling kernels.
 # shellcheck disable=SC2086
-needed=$(apt-cache $options depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks --no-replaces \
-	--no-enhances libpocl2t64 | grep '^[a-z]' | sort -u | grep -E '^(lib[a-z0-9.+-]*|zlib1g)$' | grep -vE -- '-(dev|common|extra)$|san[0-9]+$|^lib(binutils|ctf|gprofng|objc)')
+needed=$(apt-cache $options depends --recurse --no-recommends --no-suggests --no-conflicts --no-breaks \
+	--no-replaces --no-enhances libpocl2t64 | grep '^[a-z]' | sort -u | grep -E '^(lib[a-z0-9.+-]*|zlib1g)$' |
+	grep -vE -- '-(dev|common|extra)$|san[0-9]+$|^lib(binutils|ctf|gprofng|objc)')
 # shellcheck disable=SC2086
 (cd "$dir/debs" && apt-get $options -q download $needed ocl-icd-libopencl1 opencl-c-headers)
 for deb in "$dir"/debs/*.deb; do dpkg -x "$deb" "$dir/root"; done

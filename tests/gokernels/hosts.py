@@ -29,7 +29,8 @@ FAILURES = {
     1: (RuntimeError, "failing(): no luck"),
     2: (IndexError, "failing(): argument 'how' (2nd): around: no row 2"),
     3: (ValueError, "failing(): a text of the description"),
-    4: (RuntimeError, f"failing(): panic: runtime error: index out of range [12] with length 8, at kernels.go:{line()}"),
+    4: (RuntimeError, "failing(): panic: runtime error: index out of range [12] with length 8, "
+                      f"at kernels.go:{line()}"),
     5: (RuntimeError, f"failing(): panic: a value: 5, at kernels.go:{line() + 2}"),
     6: (RuntimeError, "failing(): panic: runtime error: invalid memory address or nil pointer dereference, "
                       f"at kernels.go:{line() + 4}"),
@@ -120,7 +121,8 @@ def onnxruntime():
             [(n, dtype, x.ndim) for n, x in zip(names, inputs)],
             [("y", dtype, inputs[0].ndim)],
         )
-        return ort.InferenceSession(data, options, providers=["CPUExecutionProvider"]).run(None, dict(zip(names, inputs)))[0]
+        session = ort.InferenceSession(data, options, providers=["CPUExecutionProvider"])
+        return session.run(None, dict(zip(names, inputs)))[0]
 
     class Operators:
         @staticmethod

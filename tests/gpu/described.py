@@ -268,7 +268,8 @@ def interleaved(torch, functions, where):
     output = []
     for place in ("cpu",) if REHEARSAL else ("cpu", where):
         took = measure.rounds_of(functions, lambda i: torch.full((16,), float(i), device=place), 3 if REHEARSAL else 15)
-        output.append(place + " " + ", ".join(f"{name} {statistics.median(times):.0f} ns" for name, times in took.items()))
+        medians = {name: statistics.median(times) for name, times in took.items()}
+        output.append(place + " " + ", ".join(f"{name} {median:.0f} ns" for name, median in medians.items()))
     return "; ".join(output)
 
 

@@ -45,10 +45,13 @@ build() {
 	bin=$1
 	mkdir -p "$bin"
 	cuda="$root/backends/cuda"
-	gcc -std=gnu11 -O2 -static-libgcc -I "$cuda" -o "$bin/client" "$root/tests/devices/testdata/client.c" "$cuda/dlpackgen_cuda.c" -ldl -lpthread
+	gcc -std=gnu11 -O2 -static-libgcc -I "$cuda" -o "$bin/client" "$root/tests/devices/testdata/client.c" \
+		"$cuda/dlpackgen_cuda.c" -ldl -lpthread
 	gcc -std=gnu11 -O2 -static-libgcc -shared -fPIC -o "$bin/libdlpackgen_cuda.so" "$cuda/dlpackgen_cuda.c" -ldl
-	gcc -std=gnu11 -O2 -static-libgcc -I "$cuda" -o "$bin/measure" "$root/bench/testdata/devices/measure.c" "$cuda/dlpackgen_cuda.c" -ldl
-	gcc -std=gnu11 -O2 -static-libgcc -I "$cuda" -o "$bin/conformance" "$cuda/conformance/conformance.c" "$cuda/dlpackgen_cuda.c" -ldl -lpthread
+	gcc -std=gnu11 -O2 -static-libgcc -I "$cuda" -o "$bin/measure" "$root/bench/testdata/devices/measure.c" \
+		"$cuda/dlpackgen_cuda.c" -ldl
+	gcc -std=gnu11 -O2 -static-libgcc -I "$cuda" -o "$bin/conformance" "$cuda/conformance/conformance.c" \
+		"$cuda/dlpackgen_cuda.c" -ldl -lpthread
 	if command -v go >/dev/null; then
 		(cd "$root" && try golang go build -o "$bin/golang" ./tests/devices/testdata/golang)
 	else

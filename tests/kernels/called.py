@@ -271,7 +271,12 @@ def test_mistakes():
     raises(RuntimeError, "scalars(): argument 'sizes' (2nd): no class", k.scalars, "sum", Classless())
     raises(ValueError, "scalars(): argument 'sizes' (2nd): expected at least 3 items, got 2", k.scalars, "sum", [1, 3])
     raises(
-        OverflowError, "scalars(): argument 'tiny' (5th): int8 cannot represent 128", k.scalars, "sum", [1, 3, 3], tiny=128
+        OverflowError,
+        "scalars(): argument 'tiny' (5th): int8 cannot represent 128",
+        k.scalars,
+        "sum",
+        [1, 3, 3],
+        tiny=128,
     )
     raises(
         ValueError, 'scalars(): expected mode in "sum"|"mean", where mode = \'median\'', k.scalars, "median", [1, 3, 3]
@@ -378,7 +383,8 @@ def test_kernels_with_the_gil_check_everything():
         y[:2],
     )
     y.flags.writeable = False
-    raises(BufferError, "held(): argument 'out' (4th): it is read-only, but the parameter is writable", k.held, y, out=y)
+    read_only = "held(): argument 'out' (4th): it is read-only, but the parameter is writable"
+    raises(BufferError, read_only, k.held, y, out=y)
     raises(OverflowError, "held(): argument 'by' (3rd): float32 cannot represent 1e+300", k.held, x23, None, 1e300)
 
 

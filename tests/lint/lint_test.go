@@ -60,6 +60,13 @@ func layeredIn(pkg, imported string) files {
 // wide returns a line with a beginning, longer than every limit.
 func wide(begin string) string { return begin + strings.Repeat("words ", 25) }
 
+// quoting returns a wide line with a beginning and a string of n columns. Between them, a shorter
+// string has code.
+func quoting(begin string, n int) string {
+	code := strings.Repeat("y", max(0, 100-n))
+	return strings.Repeat(" ", 16) + begin + code + `"` + strings.Repeat("x", n) + `",`
+}
+
 // guarded returns a header with an include guard.
 func guarded(macro, text string) string {
 	return "#ifndef " + macro + "\n#define " + macro + "\n" + text + "#endif\n"
@@ -147,7 +154,10 @@ var broken = map[string]struct{ bad, good []files }{
 			{"a.yml": wide("x: ")}, {"a.yaml": "a: {b: c, d: '" + wide("x ") + "'}"}, {"a.toml": wide("x = ")},
 			{"a.toml": wide("# x ")}, {"a.sh": wide("# x ")}, {"a.sh": wide("x ")}, {".ci/run": wide("x ")},
 			{"a.json": "{\"a\": 1, \"b\": \"" + wide("x ") + "\"}"}, {"a.js": wide("// x ")}, {"a.css": wide("/* x ")},
-			{"a.c.in": wide("// x ")}, {"a.pyi": wide("# x ")}, {"a.unknown": wide("# x ")}},
+			{"a.c.in": wide("// x ")}, {"a.pyi": wide("# x ")}, {"a.unknown": wide("# x ")},
+			{"a.c": quoting("f(40, ", 70)}, {"a.py": quoting("f(a=", 70)}, {"a.sh": quoting("f ", 70)},
+			{"a.cmake": quoting("f(", 70)}, {"a.yaml": quoting("a: f ", 70)},
+			{"a.json": quoting("\"a\": f ", 70)}},
 		good: []files{{"a.c": "x = " + strings.Repeat("1", 115) + ";"}, {"a.md": "| " + wide("x ")},
 			{"a.md": wide("see https://x.org ")}, {"a.c": wide("// https://x.org ")},
 			{"a.go": wide("//go:generate ") + "\n" + fine},
@@ -164,7 +174,9 @@ var broken = map[string]struct{ bad, good []files }{
 			{"a.md": "```text\n" + wide("x ") + "\n```\n"}, {"a.md": "```text output\n" + wide("x ") + "\n```\n"},
 			{"a.c": "  /*x=*/" + strings.Repeat("y", 105)},
 			{"a.c": "  # define " + strings.Repeat("x", 100)},
-			{"a/testdata/facts/a.h": wide("x ")}},
+			{"a/testdata/facts/a.h": wide("x ")},
+			{"a.py": quoting("\"abc\": ", 106)}, {"a.sh": quoting("", 106)}, {"a.yaml": quoting("- abc d: ", 106)},
+			{"a.yaml": quoting("abc: {\"d e\": {f: ", 100)}, {"a.json": quoting("\"abc\": {\"d\": ", 100)}},
 	},
 	"no panic outside tests": {
 		bad: []files{{"a.go": fine + "func f() { panic(1) }\n"}, {"a.go": fine + "func f() { log.Panicf(\"\") }\n"}},

@@ -26,7 +26,8 @@ var (
 	literal      = regexp.MustCompile("\"(?:[^\"\\\\]|\\\\.)*\"|'(?:[^'\\\\]|\\\\.)*'|`[^`]*`")
 	yamlLiteral  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"|'(?:[^']|'')*'`)
 	rustLiteral  = regexp.MustCompile(`"(?:[^"\\]|\\.)*"`) // an apostrophe begins a lifetime too
-	goRow        = regexp.MustCompile("^ *(?:(?:\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`): *)?")
+	codeRow      = regexp.MustCompile("^ *(?:(?:\"(?:[^\"\\\\]|\\\\.)*\"|`[^`]*`): *)?")
+	dataRow      = regexp.MustCompile(`^[ {-]*(?:(?:` + yamlLiteral.String() + `|[\w./-][\w ./-]*): *\{? *)*`)
 )
 
 // slashed are the kinds of source whose comments begin with a slash. Those of all others begin with
@@ -39,9 +40,9 @@ var slashed = []string{".go", ".h", ".hpp", ".c", ".cc", ".cpp", ".cu", ".rs", "
 var unwrapped = []string{".svg", ".lock", ".sum", ".txt", ".txtar"}
 
 // wideLines finds lines that are wider than the limit, in every file that is written by hand. A
-// table's row, a line with an address, a directive, output in a block of text, and a line that only
-// its longest string makes wide cannot be wrapped. In Go, the string must be too long for a line of
-// its own, which begins with the key of a row.
+// table's row, a line with an address, a directive, output in a block of text, and a line whose
+// longest string is too long for a line of its own cannot be wrapped. In data, and in a table of
+// code, a line of its own begins with the key of the row.
 func wideLines(tree []File) []string {
 	var found []string
 	for _, f := range tree {
@@ -96,10 +97,11 @@ func (f File) limit(line string) int {
 	for _, s := range f.literal().FindAllString(strings.ReplaceAll(line, `"""`, ""), -1) {
 		longest = max(longest, widthOf(s))
 	}
-	if f.kind() == ".go" {
-		return max(maxCode, widthOf(goRow.FindString(line))+indent+longest+closing)
+	key := codeRow
+	if f.wrapsAtCommas() {
+		key = dataRow
 	}
-	return max(maxCode, maxCode+longest-len(`""`))
+	return max(maxCode, widthOf(key.FindString(line))+indent+longest+closing)
 }
 
 // widthOf counts the columns of a text without tabs.

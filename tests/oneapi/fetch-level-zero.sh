@@ -19,7 +19,8 @@ options="-oDir::Etc::sourcelist=$dir/apt/suite.list -oDir::Etc::sourceparts=- -o
 # shellcheck disable=SC2086 # options, to be split
 apt-get $options -q update
 # shellcheck disable=SC2086
-(cd "$dir/debs" && apt-get $options -q download libze-intel-gpu1 libigdgmm12 libze1 libze-dev libc6 libstdc++6 libgcc-s1)
+(cd "$dir/debs" && apt-get $options -q download libze-intel-gpu1 libigdgmm12 libze1 libze-dev libc6 libstdc++6 \
+	libgcc-s1)
 (cd "$dir/older" && apt-get -q download libze1)
 for deb in "$dir"/debs/*.deb; do dpkg -x "$deb" "$dir/root"; done
 for deb in "$dir"/older/*.deb; do dpkg -x "$deb" "$dir/old"; done

@@ -153,7 +153,8 @@ def test_tables_that_fail():
             write(Tabled(2, fault=fault))
     with frees_all(), raises(BufferError, "f(): argument 'a' (1st): Tabled was not exported: left behind"):
         write(Tabled(2, fault="own and raise"))
-    with frees_all(), raises(BufferError, "its exchange table returned a tensor of an unsupported major version of DLPack"):
+    unsupported = "its exchange table returned a tensor of an unsupported major version of DLPack"
+    with frees_all(), raises(BufferError, unsupported):
         write(Tabled(2, major=2))
     for fault in "borrow silently", "borrow and raise":
         with calls(borrow=1, own=1), frees_all():

@@ -43,7 +43,8 @@ def test_descriptions():
     for field in "same_dtype_as", "same_shape_as":
         with raises(SystemError, f"f(): argument 'b' (2nd): its {field} is 1, but that parameter is not a tensor"):
             described({"kind": INT}, {**x, field: 1})(5, New(2))
-    with raises(SystemError, "f(): argument 'stream' (1st): its name is also used by the argument that takes_stream adds"):
+    twice = "f(): argument 'stream' (1st): its name is also used by the argument that takes_stream adds"
+    with raises(SystemError, twice):
         described({**x, "name": "stream"}, takes_stream=1)(New(2))
     described(
         {**x, "ndim": 8, "shape": [symbol(n) for n in range(8)]},

@@ -69,7 +69,8 @@ def test_the_shape_of_another():
     f = function(any_tensor(), any_tensor(same_shape_as=1))
     f(New(2, 3), New(2, 3))
     for other in (New(2, 4), New(2), New(2, 3, 1)):
-        with raises(ValueError, "f(): argument 'b' (2nd): expected shape (2, 3), the shape of argument 'a' (1st), got ("):
+        expected = "f(): argument 'b' (2nd): expected shape (2, 3), the shape of argument 'a' (1st), got ("
+        with raises(ValueError, expected):
             f(New(2, 3), other)
 
 

@@ -13,8 +13,9 @@ fi
 cp -R "$here/clusm" "$out"
 (cd "$here/../.." && go run ./cmd/dlpackgen generate --config "$here/dlpackgen.yaml" --out "$out")
 headers=$("$python" -c 'import sysconfig; print(sysconfig.get_paths()["include"])')
-${CC:-cc} -std=c11 -O2 -Wall -Wextra -shared -fPIC -fvisibility=hidden -DPy_LIMITED_API=0x030B0000 -I "$out" -I "$out/c" \
-	-isystem "$headers" -o "$out/clusm.abi3.so" "$here/python/clusm_module.c" "$out"/clusm/*.c -ldl -lpthread
+${CC:-cc} -std=c11 -O2 -Wall -Wextra -shared -fPIC -fvisibility=hidden -DPy_LIMITED_API=0x030B0000 \
+	-I "$out" -I "$out/c" -isystem "$headers" -o "$out/clusm.abi3.so" \
+	"$here/python/clusm_module.c" "$out"/clusm/*.c -ldl -lpthread
 run() {
 	if [ -z "${RUNNER:-}" ]; then
 		"$python" "$@"
@@ -24,7 +25,9 @@ run() {
 }
 export PYTHONPATH="$out:$here/python" PYTHONDONTWRITEBYTECODE=1
 run "$here/python/check.py"
-torch=$("$python" -c 'import importlib.util as u; s = u.find_spec("torch"); print(s.submodule_search_locations[0] if s else "")')
+torch=$("$python" -c 'import importlib.util
+spec = importlib.util.find_spec("torch")
+print(spec.submodule_search_locations[0] if spec else "")')
 if [ -z "$torch" ]; then
 	echo "not checked: PyTorch: $python has no torch"
 	exit 0
