@@ -43,6 +43,19 @@ func backups(tree []File) []string {
 	return found
 }
 
+// outputsOfExamples finds what an example generates. A reader runs the example to see it, and a
+// committed copy would be of an older release. Running an example in its folder leaves files too.
+func outputsOfExamples(tree []File) []string {
+	var found []string
+	for _, f := range tree {
+		folders := strings.SplitN(f.Path, "/", 4)
+		if len(folders) == 4 && folders[0] == "examples" && folders[2] == "generated" {
+			found = append(found, f.Path+":1: the example generates it: remove it")
+		}
+	}
+	return found
+}
+
 // binaries finds files that are not text, such as programs that a build left in the source folders.
 // Fuzzing inputs may have any bytes, and hidden folders at the root belong to tools.
 func binaries(tree []File) []string {
