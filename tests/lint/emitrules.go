@@ -2,6 +2,9 @@ package lint
 
 import (
 	"bytes"
+	"go/ast"
+	"path"
+	"regexp"
 	"slices"
 	"strings"
 )
@@ -51,6 +54,24 @@ func diskReads(tree []File) []string {
 		return f.within(strings.TrimSuffix(emitters, "/")) && slices.Contains([]string{"os", "io/ioutil",
 			"path/filepath", "syscall"}, name)
 	})
+}
+
+// editors are functions that edit the bytes of a file. Regular expressions have the methods too.
+var editors = regexp.MustCompile(`^bytes\.Replace|\.ReplaceAll(?:Literal)?(?:String)?(?:Func)?$`)
+
+// editedTexts requires that only the engine (package emit) edits the text of files. A target reads
+// neither the sources nor its rendered files; package project renders the files of `init`, and is
+// not a target. Targets may replace characters of names and literals, which are strings.
+func editedTexts(tree []File) []string {
+	targets := slices.DeleteFunc(written(tree, false), func(f File) bool {
+		return !f.within(strings.TrimSuffix(emitters, "/")) || path.Dir(f.Path)+"/" == emitters ||
+			f.within(emitters+"emittest")
+	})
+	found := imports(targets, func(_ File, name string) bool { return name == ourModule+"templates" })
+	return append(found, calls(targets, func(f File, name string, _ *ast.CallExpr) bool {
+		return editors.MatchString(name) && name != "strings.ReplaceAll" ||
+			name == "emit.Render" && !f.within(emitters+"project")
+	})...)
 }
 
 // separateParts finds outputs that are a part of another file: the engine inserts parts where they

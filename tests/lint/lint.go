@@ -91,6 +91,7 @@ func Rules() []Rule {
 		{"packages import those of lower layers", upwardImports},
 		{"includes have no cycle", includeCycles},
 		{"targets do not read the disk", diskReads},
+		{"targets do not edit text", editedTexts},
 		{"no output is a part of another", separateParts},
 		{"generated files state the licence of output", outputLicences},
 		{"paths are valid on every system", portablePaths},

@@ -469,6 +469,17 @@ var broken = map[string]struct{ bad, good []files }{
 		good: []files{{"internal/emit/a/a_test.go": fine + "import \"os\"\n",
 			"internal/emit/b.go": fine + "import \"path\"\n", "internal/gomod/a.go": fine + "import \"os\"\n"}},
 	},
+	"targets do not edit text": {
+		bad: []files{{"internal/emit/a/a.go": fine + "import \"" + ourModule + "templates\"\n"},
+			{"internal/emit/a/a.go": fine + "func f() { bytes.ReplaceAll(text, a, b) }\n"},
+			{"internal/emit/a/a.go": fine + "func f() { x.ReplaceAllStringFunc(text, a) }\n"},
+			{"internal/emit/a/a.go": fine + "func f() { x.ReplaceAll(text, a) }\n"},
+			{"internal/emit/a/a.go": fine + "func f() { emit.Render(a, b) }\n"}},
+		good: []files{{"internal/emit/a/a.go": fine + "func f() { strings.ReplaceAll(name, a, b) }\n",
+			"internal/emit/a.go":         fine + "func f() { bytes.ReplaceAll(text, a, b) }\n",
+			"internal/emit/a/a_test.go":  fine + "func f() { emit.Render(a, b) }\n",
+			"internal/emit/project/a.go": fine + "func f() { emit.Render(a, b) }\n"}},
+	},
 	"generated files state the licence of output": {
 		bad: []files{{"a.h": banner}, {"a.h": banner + "/* DLPack 1.3; SPDX-License-Identifier: Apache-2.0 */\n"},
 			{"a.h": banner + "\n/* SPDX-License-Identifier: 0BSD */\n"}},
