@@ -73,7 +73,11 @@ func completeReleases(_ *cobra.Command, args []string, _ string) ([]string, cobr
 // returns its name in the report.
 func (a *app) releaseArgument(arg string) (*spec.Release, string, error) {
 	if !strings.ContainsAny(arg, `/\`) && !strings.HasSuffix(arg, ".yaml") {
-		release, err := releaseFlag(spec.Embedded(), arg)
+		sp, err := builtIn()
+		if err != nil {
+			return nil, "", err
+		}
+		release, err := releaseFlag(sp, arg)
 		if err != nil {
 			return nil, "", err
 		}

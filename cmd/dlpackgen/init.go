@@ -10,7 +10,6 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/emit"
 	"github.com/dlpackgen/dlpackgen/internal/emit/project"
-	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
@@ -32,7 +31,11 @@ func (a *app) init() *cobra.Command {
 		if cmd.Flags().Changed("project") {
 			return a.createProject(*name)
 		}
-		text := starter(spec.Embedded().Latest(), targets.All())
+		sp, err := builtIn()
+		if err != nil {
+			return err
+		}
+		text := starter(sp.Latest(), targets.All())
 		if err := a.create(func() error { return createFile(config.File, []byte(text)) }); err != nil {
 			return err
 		}

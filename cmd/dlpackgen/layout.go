@@ -38,7 +38,11 @@ func (a *app) layout() *cobra.Command {
 			if err := errors.Join(notEmpty(cmd, "svg"), f.check()); err != nil {
 				return err
 			}
-			release, err := releaseFlag(spec.Embedded(), f.version)
+			sp, err := builtIn()
+			if err != nil {
+				return err
+			}
+			release, err := releaseFlag(sp, f.version)
 			if err != nil {
 				return err
 			}
@@ -68,7 +72,11 @@ func (f *layoutFlags) check() error {
 
 // completeTypes returns the types of the newest release for shell completion.
 func completeTypes(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
-	release, err := spec.Embedded().Release("latest")
+	sp, err := builtIn()
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveError
+	}
+	release, err := sp.Release("latest")
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveError
 	}

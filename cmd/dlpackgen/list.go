@@ -62,7 +62,10 @@ func (a *app) list() *cobra.Command {
 		if err != nil {
 			return err
 		}
-		q.cmd, q.spec = cmd, spec.Embedded()
+		if q.spec, err = builtIn(); err != nil {
+			return err
+		}
+		q.cmd = cmd
 		if q.release, err = releaseFlag(q.spec, version); err != nil {
 			return err
 		}

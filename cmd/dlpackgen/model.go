@@ -6,7 +6,6 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/config"
 	"github.com/dlpackgen/dlpackgen/internal/diag"
 	"github.com/dlpackgen/dlpackgen/internal/modeldoc"
-	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
@@ -42,7 +41,10 @@ func (a *app) model() *cobra.Command {
 
 // modelOf returns the model of a release. Without a version, this is the release of the config.
 func modelOf(version, file string) (modeldoc.Document, error) {
-	sp := spec.Embedded()
+	sp, err := builtIn()
+	if err != nil {
+		return modeldoc.Document{}, err
+	}
 	cfg := &config.Config{Release: "latest"}
 	if file != "" {
 		src, err := readInput(file)

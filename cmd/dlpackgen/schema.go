@@ -4,7 +4,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlpackgen/dlpackgen/internal/config"
-	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/targets"
 )
 
@@ -17,7 +16,11 @@ func (a *app) schema() *cobra.Command {
 		Example: "  dlpackgen schema > dlpackgen.schema.json",
 		Args:    noArgs,
 		RunE: func(*cobra.Command, []string) error {
-			_, err := a.stdout.Write(config.Schema(spec.Embedded(), targets.Table()))
+			sp, err := builtIn()
+			if err != nil {
+				return err
+			}
+			_, err = a.stdout.Write(config.Schema(sp, targets.Table()))
 			return err
 		},
 	}

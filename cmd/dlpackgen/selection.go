@@ -53,8 +53,10 @@ func selectionFlags(cmd *cobra.Command) *selection {
 // versions returns the values that --dlpack accepts.
 func versions() []string {
 	out := []string{"latest"}
-	for _, r := range spec.Embedded().Releases() {
-		out = append(out, r.Version)
+	if sp, err := builtIn(); err == nil {
+		for _, r := range sp.Releases() {
+			out = append(out, r.Version)
+		}
 	}
 	return out
 }
@@ -92,15 +94,20 @@ func (s *selection) load() (*job, error) {
 	return j, s.loadConfig(j)
 }
 
-func (j *job) loadSpec(file string) error {
+func (j *job) loadSpec(file string) (err error) {
 	if file == "" {
-		j.spec = spec.Embedded()
-		return nil
+		j.spec, err = builtIn()
+		return err
 	}
-	var err error
 	j.spec, j.notes, err = loadSpec(file)
 	j.inputs = append(j.inputs, file)
 	return err
+}
+
+// builtIn returns the built-in spec. Its errors, which a contributor sees, are those of --spec.
+func builtIn() (*spec.Spec, error) {
+	sp, findings := spec.LoadEmbedded()
+	return sp, invalid(findings)
 }
 
 // loadSpec reads a valid spec, and returns the warnings about it.

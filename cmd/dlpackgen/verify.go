@@ -9,7 +9,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/dlpackgen/dlpackgen/internal/diag"
-	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/verify"
 	"github.com/dlpackgen/dlpackgen/internal/workspace"
 )
@@ -79,7 +78,11 @@ type comparedHeader struct {
 // compareHeaders compares headers concurrently. It reports the differences, and the release of each
 // header, in the order of the headers. A header that cannot be compared does not stop the others.
 func (a *app) compareHeaders(format *choice, headers []string, req verify.Request) error {
-	all, sp := make([]comparedHeader, len(headers)), spec.Embedded()
+	sp, err := builtIn()
+	if err != nil {
+		return err
+	}
+	all := make([]comparedHeader, len(headers))
 	line := a.progress("headers", len(headers))
 	a.stoppable(func(ctx context.Context) { // it removes its temporary files
 		workspace.Each(len(headers), func(i int) {
@@ -99,7 +102,7 @@ func (a *app) compareHeaders(format *choice, headers []string, req verify.Reques
 		a.sayCompared(format, headers[i], c.result)
 		findings = append(findings, c.result.Diags...)
 	}
-	err := a.report(format, findings)
+	err = a.report(format, findings)
 	if failed {
 		return &failure{code: exitCannot}
 	}

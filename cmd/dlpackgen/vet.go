@@ -110,9 +110,13 @@ func vetSource(file string, src []byte) []diag.Diagnostic {
 		_, list := spec.Load(file, src)
 		return list.Sorted()
 	case has("version"):
-		cfg, list := config.Decode(file, src, spec.Embedded(), targets.Table(), config.Choice{})
+		sp, list := spec.LoadEmbedded()
+		if sp == nil {
+			return list.Sorted()
+		}
+		cfg, list := config.Decode(file, src, sp, targets.Table(), config.Choice{})
 		if cfg != nil {
-			j := &job{spec: spec.Embedded(), config: cfg, dir: filepath.Dir(file), lock: config.LockName(file)}
+			j := &job{spec: sp, config: cfg, dir: filepath.Dir(file), lock: config.LockName(file)}
 			j.out = filepath.Join(j.dir, filepath.FromSlash(cfg.Out))
 			list.Add(j.vetTemplates()...)
 			if !list.Failed() {

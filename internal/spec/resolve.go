@@ -133,7 +133,8 @@ func (l *linker) enum(n *yaml.Node, e *Enum, values []entry[EnumValue]) {
 		}
 		at := values[i].node
 		if other, again := seen[v.Value]; again {
-			l.report(at, "duplicate-value", "", "%s has the value %d of %s", v.Name, v.Value, other)
+			l.report(at, "duplicate-value", "copy the value from the header of the release",
+				"%s has the value %d of %s", v.Name, v.Value, other)
 		}
 		if e.Unsigned && v.Value < 0 {
 			l.report(at, "out-of-range", "", "%s is negative in an unsigned enum", v.Name)
