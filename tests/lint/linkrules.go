@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -88,4 +89,74 @@ func staleTests(tree []File) (found []string) {
 		}
 	}
 	return found
+}
+
+var (
+	codeSpan = regexp.MustCompile("`([^`]+)`")
+	function = regexp.MustCompile(`^(\w+)\(\)$`)
+	fileName = regexp.MustCompile(`^[\w./]*(?:/\w+|\w\.\w+)$`)
+)
+
+// staleFunctions finds rows of the architecture page whose first cell names a function that is in
+// none of the cell's files, or a file that does not exist.
+func staleFunctions(tree []File) (found []string) {
+	for _, f := range tree {
+		if f.Path != layerPage {
+			continue
+		}
+		n := 0
+		for line := range strings.Lines(string(f.Data)) {
+			n++
+			cells := strings.Split(line, "|")
+			if len(cells) < 3 || cells[0] != "" || !strings.Contains(cells[1], "()`") {
+				continue
+			}
+			for _, missing := range missingFunctions(tree, cells[1]) {
+				found = append(found, fmt.Sprintf("%s:%d: no %s", f.Path, n, missing))
+			}
+		}
+	}
+	return found
+}
+
+// missingFunctions returns the files that a cell names but the tree does not contain, and the
+// functions that none of its files contains.
+func missingFunctions(tree []File, cell string) (missing []string) {
+	var sources []File
+	var functions []string
+	for _, span := range codeSpan.FindAllStringSubmatch(cell, -1) {
+		name := span[1]
+		if called := function.FindStringSubmatch(name); called != nil {
+			functions = append(functions, called[1])
+			continue
+		}
+		if !fileName.MatchString(name) {
+			continue
+		}
+		files := filesNamed(tree, name)
+		if len(files) == 0 {
+			missing = append(missing, name)
+		}
+		sources = append(sources, files...)
+	}
+	for _, name := range functions {
+		uses := regexp.MustCompile(`\b` + name + `\(`)
+		if !slices.ContainsFunc(sources, func(f File) bool { return uses.Match(f.Data) }) {
+			missing = append(missing, name+"()")
+		}
+	}
+	return missing
+}
+
+// filesNamed returns the sources with such a path, or below such a folder. The path may omit its
+// first folders, and the extension of a template.
+func filesNamed(tree []File, name string) (files []File) {
+	for _, f := range tree {
+		at := "/" + strings.TrimSuffix(f.Path, ".tmpl")
+		isNamed := strings.HasSuffix(at, "/"+name) || strings.Contains(at, "/"+name+"/")
+		if isNamed && f.within("templates", "internal") {
+			files = append(files, f)
+		}
+	}
+	return files
 }

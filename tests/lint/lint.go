@@ -103,6 +103,7 @@ func Rules() []Rule {
 		{"commands of tutorials and how-tos are run", unrunCommands},
 		{"links of pages have targets", deadLinks},
 		{"tests named in pages exist", staleTests},
+		{"functions named in tables exist", staleFunctions},
 		{"copies of the version are up to date", staleVersions},
 		{"no former terms", wrongWords},
 		{"messages use is not, instead of is no", brokenMessages},

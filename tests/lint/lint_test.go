@@ -286,6 +286,14 @@ var broken = map[string]struct{ bad, good []files }{
 			{"docs/a.md": "see `TestX`", "templates/a_test.go.tmpl": "func TestX(t *testing.T) {}\n"},
 			{"docs/a.md": "Tests, Testing, TestX_y", "a_test.go": fine + "func TestX_y() {}\n"}},
 	},
+	"functions named in tables exist": {
+		bad: []files{{layerPage: "| `templates/a.h`, `f()` | x |\n", "templates/a.h": "int g(void);\n"},
+			{layerPage: "| `f()` of `a.h` | x |\n", "templates/a.h": "int ff(void);\n", "templates/b.h": "f();\n"},
+			{layerPage: "| `f()` in `b/a.h` and `c.h` | x |\n", "templates/c.h": "int f(void);\n"}},
+		good: []files{{layerPage: "| `b/a.h`, `f()`; `internal/c`, `g()` of `S` | `h()` |\n\n`i()`\n",
+			"templates/b/a.h.tmpl": "int f(void);\n", "internal/c/d.go": fine + "func g() {}\n"},
+			{"docs/a.md": "| `f()` of `a.h` | x |\n"}},
+	},
 	"copies of the version are up to date": {
 		bad: []files{copies("bazel/MODULE.bazel", "    version = \"0.1.0\",\n"),
 			copies("docs/how-to/a.md", "bazel_dep(name = \"dlpackgen\", version = \"0.1.0\")\n"),
