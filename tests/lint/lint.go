@@ -97,7 +97,7 @@ func Rules() []Rule {
 		{"paths are valid on every system", portablePaths},
 		{"no backup files", backups},
 		{"no binary files", binaries},
-		{"examples contain no output", outputsOfExamples},
+		{"git ignores the output of examples", outputsOfExamples},
 		{"texts of mutants occur once", standingRows},
 		{"names in replacements exist", namesOfReplacements},
 		{"commands of tutorials and how-tos are run", unrunCommands},

@@ -364,9 +364,10 @@ var broken = map[string]struct{ bad, good []files }{
 		good: []files{{"a": "", "tests/fuzz/corpus/a": "\x00", ".wheels/a.whl": "\x00"},
 			{".gitignore": "/a\n*.test\n", "a": "\x7fELF\x00", "b/c.test": "\x7fELF\x00"}},
 	},
-	"examples contain no output": {
-		bad:  []files{{"examples/a/generated/b.h": "x"}, {"examples/a/generated/b/c.py": banner}},
-		good: []files{{"examples/a/b/generated/c": "x", "examples/generated/a": "x", "tests/a/generated/b": "x"}},
+	"git ignores the output of examples": {
+		bad: []files{{"examples/a/generated/b.h": "x"}, {"examples/a/generated/b/c.py": banner}},
+		good: []files{{"examples/a/b/generated/c": "x", "examples/generated/a": "x", "tests/a/generated/b": "x"},
+			{"examples/a/generated/b.h": "x", "examples/a/.gitignore": "/build/\n/generated/\n"}},
 	},
 	"tests replace a text by mutant.Once": {
 		bad: []files{{"tests/a/a_test.go": fine +
