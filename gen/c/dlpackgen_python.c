@@ -5122,11 +5122,10 @@ struct dlpackgen_maker {
 
 /* The result of a foreign allocator is written to, so it must match the request. */
 static int dlpackgen_is_as_requested(const DLManagedTensorVersioned* made, const DLTensor* requested) {
-  if (dlpackgen_validate_versioned(made, 0) != DLPACKGEN_OK) return 0;
-  const DLTensor* got = &made->dl_tensor;
-  return dlpackgen_dtype_of(got) == dlpackgen_dtype_of(requested) && dlpackgen_has_shape(got, requested) &&
-         dlpackgen_is_contiguous(got) && dlpackgen_same_device(got->device, requested->device) &&
-         !(made->flags & DLPACK_FLAG_BITMASK_READ_ONLY);
+  const int managed = dlpackgen_device_is_managed((int32_t)requested->device.device_type);
+  dlpackgen_mismatch_ mismatch = {-1, 0, 0};
+  return dlpackgen_validate_versioned(made, 0) == DLPACKGEN_OK &&
+         dlpackgen_differs_(&made->dl_tensor, made->flags, requested, managed, &mismatch) == DLPACKGEN_DIFFERS_NOT_;
 }
 
 /* Allocates through a library. Returns 0, 1 with an exception if the library does not allocate, or

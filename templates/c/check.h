@@ -25,12 +25,9 @@ DLPACKGEN_FAST uint32_t dlpackgen_dtype_of(const DLTensor* tensor) {
   return DLPACKGEN_DTYPE(tensor->dtype.code, tensor->dtype.bits, tensor->dtype.lanes);
 }
 
-/** Returns whether two devices are equal. Ids of managed memory, which every device can access, are
- * not compared, because producers disagree on them: DLPack specifies 0, CuPy exports the device of
- * the allocation. */
+/** Returns whether two devices are equal, by the rule of dlpackgen_same_device_(). */
 static inline int dlpackgen_same_device(DLDevice a, DLDevice b) {
-  const int numbered = !dlpackgen_device_is_managed((int32_t)a.device_type);
-  return a.device_type == b.device_type && (!numbered || a.device_id == b.device_id);
+  return dlpackgen_same_device_(a, b, dlpackgen_device_is_managed((int32_t)a.device_type));
 }
 
 /** Returns whether memory is host memory, pinned or not. Such memory has no streams, and producers

@@ -485,6 +485,8 @@ DLPACKGEN_FAST int dlpackgen_memory_fits_(const DLTensor* tensor, uint64_t align
   return (((data - alignment) | tensor->byte_offset) & (~usual | (alignment - 1))) == 0;
 }
 
+#include <dlpackgen/allocated.h>
+
 #undef DLPACKGEN_RULES_CAST
 #undef DLPACKGEN_RULES_ADDRESS
 #undef DLPACKGEN_RULES_MAX

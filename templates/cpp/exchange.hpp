@@ -119,38 +119,27 @@ class Prototype {
   std::int64_t shape_[max_ndim], strides_[max_ndim];
 };
 
-// A stride with a meaning, of a tensor whose strides may be NULL.
-inline bool same_stride(const TensorView& made, const DLTensor& prototype, std::int32_t i) noexcept {
-  return made.shape(i) == 1 || made.stride(i) == TensorView::from_raw_unchecked(prototype, 0).stride(i);
-}
-
-// New memory must be writable, and a prototype cannot request padding.
-inline Error matches_layout(const TensorView& made, const DLTensor& prototype) noexcept {
-  if (made.is_read_only()) return ErrorCode::read_only;
-  if (made.is_padded() && made.dtype().bits < DLPACKGEN_PACKED_BELOW)
-    return Error(ErrorCode::no_result, 0, static_cast<std::int64_t>(made.flags()));
-  for (std::int32_t i = 0; i < made.ndim() && !made.is_empty(); ++i) {
-    if (!same_stride(made, prototype, i)) return Error(ErrorCode::strides, 0, made.stride(i), i);
-  }
-  return Error();
-}
-
-// Checks that a tensor has the dtype, shape, device and strides of the prototype.
+// Checks that a tensor has the dtype, shape, device and strides of the prototype, and can be
+// written.
 inline Error matches(const TensorView& made, const DLTensor& prototype) noexcept {
-  if (!same_dtype(made.dtype(), prototype.dtype)) {
-    return Error(ErrorCode::dtype_mismatch, as_number(prototype.dtype), as_number(made.dtype()));
+  const DLDevice wanted = prototype.device, got = made.device();
+  dlpackgen_mismatch_ mismatch{-1, 0, 0};
+  const int managed = is_managed_memory(wanted.device_type) ? 1 : 0;
+  const auto fail = [&](ErrorCode code) { return Error(code, mismatch.expected, mismatch.got, mismatch.dimension); };
+  switch (dlpackgen_differs_(&made.raw(), made.flags(), &prototype, managed, &mismatch)) {
+    case DLPACKGEN_DIFFERS_NOT_: return Error();
+    case DLPACKGEN_DIFFERS_DTYPE_:
+      return Error(ErrorCode::dtype_mismatch, as_number(prototype.dtype), as_number(made.dtype()));
+    case DLPACKGEN_DIFFERS_NDIM_: return fail(ErrorCode::ndim_mismatch);
+    case DLPACKGEN_DIFFERS_SHAPE_: return fail(ErrorCode::no_result);
+    case DLPACKGEN_DIFFERS_DEVICE_:
+      if (wanted.device_type != got.device_type) return Error(ErrorCode::device, wanted.device_type, got.device_type);
+      return Error(ErrorCode::device_mismatch, wanted.device_id, got.device_id);
+    case DLPACKGEN_DIFFERS_READ_ONLY_: return ErrorCode::read_only;
+    case DLPACKGEN_DIFFERS_PADDED_: return Error(ErrorCode::no_result, 0, static_cast<std::int64_t>(made.flags()));
+    case DLPACKGEN_DIFFERS_STRIDES_: return fail(ErrorCode::strides);
   }
-  if (made.ndim() != prototype.ndim) return Error(ErrorCode::ndim_mismatch, prototype.ndim, made.ndim());
-  for (std::int32_t i = 0; i < made.ndim(); ++i) {
-    if (made.shape(i) != prototype.shape[i]) return Error(ErrorCode::no_result, prototype.shape[i], made.shape(i), i);
-  }
-  if (made.device().device_type != prototype.device.device_type) {
-    return Error(ErrorCode::device, prototype.device.device_type, made.device().device_type);
-  }
-  if (made.device().device_id != prototype.device.device_id) {
-    return Error(ErrorCode::device_mismatch, prototype.device.device_id, made.device().device_id);
-  }
-  return matches_layout(made, prototype);
+  return ErrorCode::no_result;
 }
 
 }  // namespace detail

@@ -126,7 +126,7 @@ func (a ExchangeAPI) ToPyObject(m *Managed) (object uintptr, err error) {
 
 // Alloc allocates an uninitialized tensor in the producer's memory into dst, which must not own a
 // tensor yet. Errors: a [*CallError] of the table, those of [Import], and [ErrTable] if the result
-// does not match the request.
+// does not match the request or is read-only.
 func (a ExchangeAPI) Alloc(dst *Managed, dtype DataType, device Device, shape ...int64) error {
 	if err := a.check(dst, 1); err != nil {
 		return err
@@ -185,18 +185,33 @@ func (m *Managed) answered(answer cAnswer) error {
 	return m.Init((*DLManagedTensorVersioned)(loadPtr(&address)))
 }
 
-// expect releases a tensor that does not match the request, because the caller relies on it. There
-// is only one CPU, whatever its number.
+// expect releases a tensor that does not match the request, because the caller writes to it and
+// relies on every property. The rules are those of C's dlpackgen_differs_(), here without a second
+// crossing into C; tests/rules compares them.
 func (m *Managed) expect(dtype DataType, device Device, shape []int64) error {
 	t := m.Tensor()
-	sameDevice := t.Device() == device || device.Type == DeviceCPU && t.Device().Type == DeviceCPU
-	if t.DataType() == dtype && sameDevice && slices.Equal(t.Shape(), shape) {
-		return nil
+	err := error(nil)
+	switch {
+	case t.DataType() != dtype || !slices.Equal(t.Shape(), shape) || !sameDevice(device, t.Device()):
+		err = failf(ErrTable, "requested %v %v on %v, got %v %v on %v", dtype, slices.Clone(shape), device,
+			t.DataType(), slices.Clone(t.Shape()), t.Device())
+	case t.IsReadOnly():
+		err = failf(ErrTable, "the new tensor is read-only")
+	case t.IsPadded() && dtype.Bits < packedBelow:
+		err = failf(ErrTable, "the elements of the new tensor are padded")
+	case !t.IsContiguous():
+		err = failf(ErrTable, "the new tensor has strides %v for shape %v", slices.Clone(t.Strides()),
+			slices.Clone(shape))
 	}
-	err := failf(ErrTable, "requested %v %v on %v, got %v %v on %v", dtype, slices.Clone(shape), device,
-		t.DataType(), slices.Clone(t.Shape()), t.Device())
-	m.Release()
+	if err != nil {
+		m.Release()
+	}
 	return err
+}
+
+// sameDevice does not compare ids of managed memory, on which producers disagree.
+func sameDevice(a, b Device) bool {
+	return a.Type == b.Type && (a.ID == b.ID || a.Type.isManaged())
 }
 
 // opNames are the names of the functions, by their numbers in C.

@@ -51,7 +51,7 @@ func TestExchangeHooksDecide(t *testing.T) {
 		Allocate: func(dtype dlpack.DataType, device dlpack.Device, shape []int64) (*dlpack.DLManagedTensorVersioned,
 			error) {
 			assert.Equal(t, dlpack.DTypeFloat64, dtype)
-			assert.Equal(t, dlpack.Device{Type: dlpack.DeviceCPU, ID: 7}, device)
+			assert.Equal(t, cpu, device)
 			return dlpack.Export(backing, shape...)
 		},
 		FromPyObject: func(object uintptr) (*dlpack.DLManagedTensorVersioned, error) {
@@ -68,7 +68,7 @@ func TestExchangeHooksDecide(t *testing.T) {
 		CurrentWorkStream: func(d dlpack.Device) (dlpack.Stream, error) { return dlpack.Stream(d.Type) << 8, nil },
 	})
 	var m dlpack.Managed
-	require.NoError(t, api.Alloc(&m, dlpack.DTypeFloat64, dlpack.Device{Type: dlpack.DeviceCPU, ID: 7}, 2, 3))
+	require.NoError(t, api.Alloc(&m, dlpack.DTypeFloat64, cpu, 2, 3))
 	assert.Equal(t, uintptr(unsafe.Pointer(&backing[0])), m.Tensor().Addr())
 	object, err := api.ToPyObject(&m)
 	require.NoError(t, err)

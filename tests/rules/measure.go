@@ -22,6 +22,10 @@ package rules
 //     return ((int64_t (*)(const void *))f)(tensor);
 // }
 //
+// static int64_t accepts(void *f, void *made, const void *requested) {
+//     return ((int64_t (*)(void *, const void *))f)(made, requested);
+// }
+//
 // static int start(void *f, const char *home) { return ((int (*)(const char *))f)(home); }
 import "C"
 
@@ -48,8 +52,8 @@ type Measured struct {
 	Strides      int64 // a hash of the strides; for missing strides, of a compact tensor's
 }
 
-// Language is a library that measures tensors.
-type Language struct{ measure unsafe.Pointer }
+// Language is a library that measures tensors, and judges allocated ones.
+type Language struct{ measure, accepts unsafe.Pointer }
 
 // Open loads a library that a test has built: the go command would not detect changes of its
 // included headers.
@@ -58,7 +62,11 @@ func Open(library string) (Language, error) {
 	if err != nil {
 		return Language{}, err
 	}
-	return Language{find(handle, "measure")}, nil
+	return language(handle), nil
+}
+
+func language(handle unsafe.Pointer) Language {
+	return Language{find(handle, "measure"), find(handle, "accepts")}
 }
 
 func load(library string) (unsafe.Pointer, error) {
@@ -115,11 +123,17 @@ func OpenPython(library, home string) (Language, error) {
 	if C.start(find(handle, "start"), at) != 0 {
 		return Language{}, errors.New("no Python module was created")
 	}
-	return Language{find(handle, "measure")}, nil
+	return language(handle), nil
 }
 
 // Measure returns the language's results for a tensor.
 func (l Language) Measure(m *dlpack.DLManagedTensorVersioned) (found Measured) {
 	C.call(l.measure, unsafe.Pointer(m), (*C.int64_t)(unsafe.Pointer(&found)))
 	return found
+}
+
+// Accepts reports whether the language accepts a tensor that an exchange table has allocated for a
+// request.
+func (l Language) Accepts(made *dlpack.DLManagedTensorVersioned, requested *dlpack.DLTensor) bool {
+	return C.accepts(l.accepts, unsafe.Pointer(made), unsafe.Pointer(requested)) != 0
 }

@@ -319,7 +319,7 @@ func draw(random *rand.Rand) []byte {
 }
 
 // compare returns the first difference among the given number of tensors, and the results seen
-// until then.
+// until then; then among allocations.
 func (l languages) compare(rounds int) (seen map[string]int, what string) {
 	random := rand.New(rand.NewPCG(3, 4))
 	seen = map[string]int{}
@@ -330,7 +330,7 @@ func (l languages) compare(rounds int) (seen map[string]int, what string) {
 		}
 		count(seen, c)
 	}
-	return seen, ""
+	return seen, l.judge()
 }
 
 const rounds = 60_000

@@ -152,6 +152,14 @@ constexpr bool is_host_memory(std::int32_t device_type) noexcept {
   }
 }
 
+/** Whether host and devices share the memory, which makes its device id meaningless. */
+constexpr bool is_managed_memory(std::int32_t device_type) noexcept {
+  switch (device_type) {
+    case 13: return true;
+    default: return false;
+  }
+}
+
 /** Whether the id of such a device is always 0. */
 constexpr bool id_is_zero(std::int32_t device_type) noexcept {
   switch (device_type) {

@@ -252,6 +252,16 @@ func (v DeviceType) Opaque() bool {
 	return true
 }
 
+// isManaged reports whether host and devices share the memory, which makes its
+// device id meaningless. It is false for a device without a name here.
+func (v DeviceType) isManaged() bool {
+	switch v {
+	case DeviceCUDAManaged:
+		return true
+	}
+	return false
+}
+
 // IDIsZero reports whether the id of such a device is always 0. It is false for
 // a device without a name here.
 func (v DeviceType) IDIsZero() bool {

@@ -27,6 +27,7 @@ type release struct {
 	HostReadable []number
 	Addressed    []number // DLTensor.data is an address, not a handle
 	Host         []number // the host's own memory
+	Managed      []number // memory that host and devices share
 	IDZero       []number // the device id is always 0
 	Codes        []number
 	NullBefore   int // the minor version before which strides may be NULL
@@ -79,6 +80,9 @@ func (v *release) add(entry number, rule *spec.DeviceRule) {
 	}
 	if rule.OnHost() {
 		v.Host = append(v.Host, entry)
+	}
+	if rule.Memory == spec.MemoryManaged {
+		v.Managed = append(v.Managed, entry)
 	}
 }
 

@@ -29,6 +29,10 @@ func (b *binding) deviceRules(f *jen.File) {
 		"reports whether the data pointer may be a handle, with which no arithmetic is possible. It is true for a "+
 			"device without a name here.",
 		func(r *spec.DeviceRule) bool { return !r.Opaque })
+	b.deviceRule(f, "isManaged", true,
+		"reports whether host and devices share the memory, which makes its device id meaningless. It is false for a "+
+			"device without a name here.",
+		func(r *spec.DeviceRule) bool { return r.Memory == spec.MemoryManaged })
 	b.deviceRule(f, "IDIsZero", true,
 		"reports whether the id of such a device is always 0. It is false for a device without a name here.",
 		func(r *spec.DeviceRule) bool { return r.IDZero })

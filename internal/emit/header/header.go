@@ -34,7 +34,8 @@ func All(r *spec.Release) []emit.Asset {
 		return all
 	}
 	return append(all, emit.Asset{From: "c/codes.h.tmpl", To: Codes, View: viewCodes(r)},
-		emit.Asset{From: "c/rules.h", To: Rules, Parts: parts("elements.h.tmpl", viewElements(r))},
+		emit.Asset{From: "c/rules.h", To: Rules, Parts: append(parts("elements.h.tmpl", viewElements(r)),
+			emit.Copies("c", folder, "allocated.h")...)},
 		emit.Asset{From: "c/tensor.h", To: Tensor})
 }
 

@@ -27,3 +27,10 @@ void measure(const DLManagedTensorVersioned* m, measured* found) {
   dlpackgen_byte_range(t, m->flags, &found->low, &found->high);
   found->strides = strides_of(t);
 }
+
+int64_t accepts(DLManagedTensorVersioned* made, const DLTensor* requested) {
+  const int managed = dlpackgen_device_is_managed((int32_t)requested->device.device_type);
+  dlpackgen_mismatch_ mismatch = {-1, 0, 0};
+  return dlpackgen_validate_versioned(made, 0) == DLPACKGEN_OK &&
+         dlpackgen_differs_(&made->dl_tensor, made->flags, requested, managed, &mismatch) == DLPACKGEN_DIFFERS_NOT_;
+}

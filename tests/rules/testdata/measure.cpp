@@ -1,6 +1,7 @@
 #include "measure.h"
 
 #include <dlpackgen/core.hpp>
+#include <dlpackgen/exchange.hpp>
 
 void measure(const DLManagedTensorVersioned* m, measured* found) {
   using dlpackgen::Accept;
@@ -28,4 +29,23 @@ void measure(const DLManagedTensorVersioned* m, measured* found) {
   if (t.strides == nullptr && dlpackgen::compact_strides(t.ndim, t.shape, strides).code != dlpackgen::ErrorCode::ok)
     return;
   for (std::int32_t i = 0; i < t.ndim; i++) found->strides = hashed(found->strides, view.stride(i));
+}
+
+static thread_local DLManagedTensorVersioned* allocated;
+
+static int allocate(DLTensor*, DLManagedTensorVersioned** out, void*, void (*)(void*, const char*, const char*)) {
+  *out = allocated;
+  return 0;
+}
+
+// The required functions that are not called.
+static int own(void*, DLManagedTensorVersioned**) { return -1; }
+static int wrap(DLManagedTensorVersioned*, void**) { return -1; }
+static int stream(DLDeviceType, std::int32_t, void**) { return -1; }
+
+int64_t accepts(DLManagedTensorVersioned* made, const DLTensor* requested) {
+  static const DLPackExchangeAPI table = {
+      {{DLPACK_MAJOR_VERSION, DLPACK_MINOR_VERSION}, nullptr}, allocate, own, wrap, nullptr, stream};
+  allocated = made;
+  return dlpackgen::ExchangeAPI::find(&table.header)->allocate(*requested) ? 1 : 0;
 }

@@ -18,7 +18,13 @@ static inline int64_t hashed(int64_t before, int64_t stride) {
 }
 
 #ifdef __cplusplus
-extern "C"
+extern "C" {
 #endif
-    void
-    measure(const DLManagedTensorVersioned* m, measured* found);
+void measure(const DLManagedTensorVersioned* m, measured* found);
+
+/* Returns whether the language accepts a tensor that an exchange table has allocated for a
+ * request. */
+int64_t accepts(DLManagedTensorVersioned* made, const DLTensor* requested);
+#ifdef __cplusplus
+}
+#endif

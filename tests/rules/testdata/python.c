@@ -215,3 +215,22 @@ void measure(const DLManagedTensorVersioned* m, measured* found) {
   measure_held(m, found);
   PyGILState_Release(gil);
 }
+
+static int allocate(DLTensor* prototype, DLManagedTensorVersioned** out, void* context,
+                    void (*set_error)(void*, const char*, const char*)) {
+  (void)prototype, (void)context, (void)set_error;
+  *out = given;
+  return 0;
+}
+
+int64_t accepts(DLManagedTensorVersioned* made, const DLTensor* requested) {
+  static const DLPackExchangeAPI table = {.managed_tensor_allocator = allocate};
+  const PyGILState_STATE gil = PyGILState_Ensure();
+  DLManagedTensorVersioned* result = NULL;
+  given = made;
+  const int accepted = dlpackgen_allocate_by_table(&table, requested, &result) == 0;
+  dlpackgen_delete(result);
+  PyErr_Clear();
+  PyGILState_Release(gil);
+  return accepted;
+}
