@@ -1137,6 +1137,15 @@ DLPACKGEN_CONSTEXPR dlpackgen_difference_ dlpackgen_differs_(const DLTensor* mad
 #define DLPACKGEN_TENSOR_TABLE(header) ((const DLPackExchangeAPI*)(const void*)(header))
 #endif
 
+/**
+ * Validates the dtype of a request, by the rules of dlpackgen_validate(): the type code is known,
+ * the bits match it, and there is a lane.
+ */
+static inline dlpackgen_error_code dlpackgen_validate_dtype(DLDataType dtype) {
+  dlpackgen_mismatch_ mismatch = {-1, 0, 0};
+  return dlpackgen_check_dtype_(dtype, dlpackgen_type_code_name(dtype.code) != DLPACKGEN_CODES_NULL, &mismatch);
+}
+
 /* dlpackgen_validate(), with the details of an error. */
 static inline dlpackgen_error_code dlpackgen_validate_(const DLTensor* tensor, uint64_t flags, unsigned int options,
                                                        dlpackgen_mismatch_* mismatch) {
@@ -1321,8 +1330,14 @@ static inline int device_check_alloc(const dlpackgen_allocation* r, DLManagedTen
 /* Checks the extents and the dtype of an allocation, and returns its size in bytes. */
 static inline int device_check_size(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
   uint64_t count = 0;
+  const dlpackgen_error_code rule = dlpackgen_validate_dtype(r->dtype);
   const int code = device_elements("allocate", r->ndim, r->shape, &count, error);
-  return code ? code : device_bytes("allocate", r->dtype, count, bytes, error);
+  if (code) return code;
+  if (rule != DLPACKGEN_OK)
+    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
+                       "allocate: a dtype of code %d, %d bits and %d lanes: %s", r->dtype.code, r->dtype.bits,
+                       r->dtype.lanes, dlpackgen_error_string(rule));
+  return device_bytes("allocate", r->dtype, count, bytes, error);
 }
 
 /* Returns the host's part of a tensor: a struct of that size that begins with the tensor and ends

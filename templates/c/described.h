@@ -78,9 +78,7 @@ static inline int dlpackgen_check_shape(const struct dlpackgen_function* functio
 /* Returns whether the rules of validation accept a dtype, on which the fast check relies. */
 static inline int dlpackgen_is_dtype(uint32_t number) {
   const DLDataType dtype = {(uint8_t)(number & 0xff), (uint8_t)(number >> 8 & 0xff), (uint16_t)(number >> 16)};
-  dlpackgen_mismatch_ mismatch = {-1, 0, 0};
-  return dlpackgen_check_dtype_(dtype, dlpackgen_type_code_name(dtype.code) != DLPACKGEN_CODES_NULL, &mismatch) ==
-         DLPACKGEN_OK;
+  return dlpackgen_validate_dtype(dtype) == DLPACKGEN_OK;
 }
 
 /* Checks the dtypes and the device types. */

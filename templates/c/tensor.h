@@ -55,6 +55,15 @@
 #define DLPACKGEN_TENSOR_TABLE(header) ((const DLPackExchangeAPI*)(const void*)(header))
 #endif
 
+/**
+ * Validates the dtype of a request, by the rules of dlpackgen_validate(): the type code is known,
+ * the bits match it, and there is a lane.
+ */
+static inline dlpackgen_error_code dlpackgen_validate_dtype(DLDataType dtype) {
+  dlpackgen_mismatch_ mismatch = {-1, 0, 0};
+  return dlpackgen_check_dtype_(dtype, dlpackgen_type_code_name(dtype.code) != DLPACKGEN_CODES_NULL, &mismatch);
+}
+
 /* dlpackgen_validate(), with the details of an error. */
 static inline dlpackgen_error_code dlpackgen_validate_(const DLTensor* tensor, uint64_t flags, unsigned int options,
                                                        dlpackgen_mismatch_* mismatch) {

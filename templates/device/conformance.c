@@ -173,16 +173,18 @@ static void tensors_are_as_requested(void) {
 /* Allocations that cannot be made, each rejected with a different code. */
 static void requests_that_are_rejected(void) {
   const int64_t negative[] = {2, -1}, endless[] = {INT64_MAX, INT64_MAX}, large[] = {INT64_MAX};
-  const dlpackgen_allocation requests[] = {allocation_of(here(0), 2, negative), allocation_of(here(0), 65, negative),
-                                           allocation_of(here(0), -1, negative), allocation_of(here(0), 1, NULL),
-                                           allocation_of(here(0), 2, endless)};
+  dlpackgen_allocation requests[] = {allocation_of(here(0), 2, negative),  allocation_of(here(0), 65, negative),
+                                     allocation_of(here(0), -1, negative), allocation_of(here(0), 1, NULL),
+                                     allocation_of(here(0), 2, endless),   allocation_of(here(0), 0, NULL),
+                                     allocation_of(here(0), 0, NULL),      allocation_of(here(0), 0, NULL)};
+  requests[5].dtype.bits = 0;
+  requests[6].dtype.lanes = 0;
+  requests[7].dtype = (DLDataType){kDLBool, 32, 1};
   DLManagedTensorVersioned* tensor = NULL;
   for (size_t i = 0; i < sizeof requests / sizeof *requests; i++)
     fails("allocate", table->allocate(&requests[i], &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
   dlpackgen_allocation wide = allocation_of(here(0), 1, large);
   wide.dtype.bits = 64;
-  fails("allocate", table->allocate(&wide, &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
-  wide.dtype.bits = 0;
   fails("allocate", table->allocate(&wide, &tensor, &error), DLPACKGEN_BACKEND_INVALID_ARGUMENT);
   const int64_t petabytes = (int64_t)1 << 52;
   const dlpackgen_allocation much = allocation_of(here(0), 1, &petabytes);

@@ -204,6 +204,7 @@ DLPACKGEN_PYTHON_API DLManagedTensorVersioned* dlpackgen_allocate(DLDataType dty
   view.ndim = ndim;
   view.shape = (int64_t*)(uintptr_t)shape;
   dlpackgen_error_code error = ndim > DLPACKGEN_MAX_NDIM ? DLPACKGEN_ERROR_NDIM : dlpackgen_nbytes(&view, 0, &bytes);
+  if (error == DLPACKGEN_OK) error = dlpackgen_validate_dtype(dtype);
   if (error == DLPACKGEN_OK && (uint64_t)bytes > PTRDIFF_MAX / 2) error = DLPACKGEN_ERROR_TOO_LARGE;
   if (error != DLPACKGEN_OK) {
     PyErr_Format(PyExc_ValueError, "cannot create the tensor: %s", dlpackgen_error_string(error));

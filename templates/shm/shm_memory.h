@@ -59,7 +59,6 @@ static int shm_fits_id(DLDevice device) {
 }
 
 static int shm_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpackgen_backend_error* error) {
-  DLTensor t;
   if (r->device.device_type != kDLCPU)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_DEVICE_TYPE,
                        "allocate: device type %d; only memory of the CPU (1) is shared", (int)r->device.device_type);
@@ -70,15 +69,6 @@ static int shm_check_request(const dlpackgen_allocation* r, size_t* bytes, dlpac
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_STREAM, "allocate: the CPU has no streams; pass NULL");
   const int code = device_check_size(r, bytes, error);
   if (code) return code;
-  memset(&t, 0, sizeof t);
-  t.data = &t;
-  t.dtype = r->dtype;
-  t.device.device_type = kDLCPU;
-  const dlpackgen_error_code rule = dlpackgen_validate(&t, 0, 0); /* of one element: the peer requires the same */
-  if (rule != DLPACKGEN_OK)
-    return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                       "allocate: a dtype of code %d, %d bits and %d lanes: %s", r->dtype.code, r->dtype.bits,
-                       r->dtype.lanes, dlpackgen_error_string(rule));
   if (*bytes > PTRDIFF_MAX - SHM_DATA)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT, "allocate: %zu bytes exceed the address space",
                        *bytes);

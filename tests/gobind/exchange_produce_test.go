@@ -274,8 +274,11 @@ func TestExchangeProducedAllocatorReportsOnceWhatItRejects(t *testing.T) {
 	}{
 		"a device": {dlpack.DTypeInt8, dlpack.Device{Type: dlpack.DeviceCUDA}, []int64{1},
 			"this exchange table allocates memory of the CPU only"},
-		"no bits":           {dlpack.DataType{Lanes: 1}, cpu, []int64{1}, "a data type with no bits or lanes"},
-		"no lanes":          {dlpack.DataType{Bits: 8}, cpu, []int64{1}, "a data type with no bits or lanes"},
+		"no bits": {dlpack.DataType{Lanes: 1}, cpu, []int64{1},
+			"dtype.bits is 0 or does not fit its type code"},
+		"the bits of another code": {dlpack.DataType{Code: dlpack.CodeBool, Bits: 32, Lanes: 1}, cpu, []int64{1},
+			"dtype.bits is 0 or does not fit its type code"},
+		"no lanes":          {dlpack.DataType{Bits: 8}, cpu, []int64{1}, "dtype.lanes is 0"},
 		"a negative extent": {dlpack.DTypeInt8, cpu, []int64{0, -1}, "a negative extent"},
 		"too much": {dlpack.DTypeFloat64, cpu, []int64{math.MaxInt64, 2},
 			"more elements than memory can hold"},

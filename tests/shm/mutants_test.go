@@ -63,7 +63,7 @@ var mutants = []struct{ file, old, fresh, scenario string }{
 	{"shm_send.h", "memcmp(t->shape, ours->shape, (size_t)t->ndim * sizeof *t->shape) == 0", "1", "sending"},
 	{"shm_send.h", "flags & ~(uint32_t)DLPACKGEN_SHM_READ_ONLY", "0", "sending"},
 	{"shm_memory.h", "size > limit.rlim_cur", "0", "allocating"},
-	{"shm_memory.h", "if (rule != DLPACKGEN_OK)", "if (0)", "allocating"},
+	{"device_allocation.h", "if (rule != DLPACKGEN_OK)", "if (0)", "allocating"},
 	{"shm_memory.h", "if (r->device.device_type != kDLCPU)", "if (0)", "allocating"},
 	{"shm_memory.h", "if (!shm_fits_id(r->device))", "if (0)", "allocating"},
 	{"shm_memory.h", "return device.device_id == 0 || ", "return ", "allocating"},

@@ -138,7 +138,9 @@ static void free_block(DLManagedTensorVersioned* self) { free(self); }
 /* Returns NULL, or why there can be no such tensor. */
 static const char* bytes_of(const DLTensor* t, int64_t* bytes) {
   if (t->device.device_type != kDLCPU) return "this exchange table allocates memory of the CPU only";
-  if (!dlpackgen_element_bits(t->dtype, 0)) return "a data type with no bits or lanes";
+  dlpackgen_mismatch_ mismatch = {-1, 0, 0};
+  const dlpackgen_error_code rule = dlpackgen_check_dtype_(t->dtype, 1, &mismatch); /* Import accepts any code */
+  if (rule != DLPACKGEN_OK) return dlpackgen_error_string(rule);
   if (t->ndim > dlp_59225070_VIEW_NDIM) return "no valid shape";
   switch (dlpackgen_nbytes(t, 0, bytes)) {
     case DLPACKGEN_OK: return NULL;

@@ -328,6 +328,16 @@ static void test_find_exchange_api(void) {
   CHECK(one.dltensor_from_py_object_no_sync == NULL);
 }
 
+static void test_dtypes_of_requests(void) {
+  const DLDataType vector = {kDLInt, 12, 3}, empty = {kDLInt, 0, 0}, wide = {kDLBool, 32, 0},
+                   no_lanes = {kDLBool, 8, 0}, unknown = {99, 8, 1};
+  CHECK(dlpackgen_validate_dtype(vector) == DLPACKGEN_OK);
+  CHECK(dlpackgen_validate_dtype(empty) == DLPACKGEN_ERROR_BITS);
+  CHECK(dlpackgen_validate_dtype(wide) == DLPACKGEN_ERROR_BITS);
+  CHECK(dlpackgen_validate_dtype(no_lanes) == DLPACKGEN_ERROR_LANES);
+  CHECK(dlpackgen_validate_dtype(unknown) == DLPACKGEN_ERROR_CODE);
+}
+
 static void test_codes(void) {
   CHECK(strcmp(dlpackgen_device_type_name(kDLCUDA), "kDLCUDA") == 0);
   CHECK(strcmp(dlpackgen_type_code_name(kDLFloat4_e2m1fn), "kDLFloat4_e2m1fn") == 0);
@@ -373,6 +383,7 @@ int main(void) {
   test_validate();
   test_validate_versioned();
   test_find_exchange_api();
+  test_dtypes_of_requests();
   test_codes();
   test_error_text();
   printf("%d checks, %d failed\n", checked, failed);
