@@ -1231,7 +1231,7 @@ static int device_bad_shape(const char* what, dlpackgen_error_code rule, const d
                        (int)mismatch->dimension, (long long)mismatch->got);
   if (rule == DLPACKGEN_ERROR_TOO_LARGE)
     return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
-                       "%s: the shape has more elements than 64 bits can count", what);
+                       "%s: the shape has more elements than 63 bits can count", what);
   return device_fail(error, DLPACKGEN_BACKEND_INVALID_ARGUMENT,
                      "%s: %d dimensions%s; expected 0 to %d, with their extents", what, (int)mismatch->got,
                      rule == DLPACKGEN_ERROR_SHAPE_NULL ? " and no shape" : "", DLPACKGEN_MAX_NDIM);

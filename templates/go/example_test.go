@@ -108,7 +108,7 @@ func ExampleTensorOf() {
 	// int32[2 3] on CPU:0
 	// [[1 2 3]
 	//  [4 5 6]] <nil>
-	// dlpack: invalid shape or strides: shape [2 3] has 6 elements, the slice 3
+	// dlpack: invalid shape or strides: shape [2 3] has 6 elements, the slice has 3
 }
 
 // Copies a matrix with gaps to a slice without gaps.

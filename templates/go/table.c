@@ -87,7 +87,7 @@ static void free_block(DLManagedTensorVersioned* self) { free(self); }
 
 /* Returns NULL, or why there can be no such tensor. */
 static const char* bytes_of(const DLTensor* t, int64_t* bytes) {
-  if (t->device.device_type != kDLCPU) return "this exchange table allocates memory of the CPU only";
+  if (t->device.device_type != kDLCPU) return "this exchange table allocates only CPU memory";
   dlpackgen_mismatch_ mismatch = {-1, 0, 0};
   const dlpackgen_error_code rule = dlpackgen_check_dtype_(t->dtype, 1, &mismatch); /* Import accepts any code */
   if (rule != DLPACKGEN_OK) return dlpackgen_error_string(rule);

@@ -273,7 +273,7 @@ func TestExchangeProducedAllocatorReportsOnceWhatItRejects(t *testing.T) {
 		message string
 	}{
 		"a device": {dlpack.DTypeInt8, dlpack.Device{Type: dlpack.DeviceCUDA}, []int64{1},
-			"this exchange table allocates memory of the CPU only"},
+			"this exchange table allocates only CPU memory"},
 		"no bits": {dlpack.DataType{Lanes: 1}, cpu, []int64{1},
 			"dtype.bits is 0 or does not fit its type code"},
 		"the bits of another code": {dlpack.DataType{Code: dlpack.CodeBool, Bits: 32, Lanes: 1}, cpu, []int64{1},

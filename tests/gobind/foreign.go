@@ -65,7 +65,7 @@ var reports = map[int]report{
 	C.DLPACKGEN_ERROR_BITS:         reported(dlpack.ErrDataType, ` \d+ bits`),
 	C.DLPACKGEN_ERROR_LANES:        reported(dlpack.ErrDataType, ` 0 lanes$`),
 	C.DLPACKGEN_ERROR_TOO_LARGE:    reported(dlpack.ErrShape, ` 63 bits$| exceeds the address space$`),
-	C.DLPACKGEN_ERROR_DATA_NULL:    reported(dlpack.ErrData, `NULL, but `),
+	C.DLPACKGEN_ERROR_DATA_NULL:    reported(dlpack.ErrData, `: data is NULL, but `),
 	C.DLPACKGEN_ERROR_OUT_OF_RANGE: reported(dlpack.ErrShape, ` exceeds the address space$`),
 }
 

@@ -43,7 +43,7 @@ func failf(kind error, format string, args ...any) error {
 }
 
 func tooManyDimensions(n int) error {
-	return failf(ErrShape, "%d dimensions; at most %d", n, MaxNDim)
+	return failf(ErrShape, "%d dimensions; at most %d are supported", n, MaxNDim)
 }
 
 func otherVersion(v Version) error {

@@ -122,7 +122,7 @@ func TensorOf[T Element](data []T, shape ...int64) (Tensor, error) {
 		return Tensor{}, err
 	}
 	if count := r.count(); count != uint64(len(data)) {
-		return Tensor{}, failf(ErrShape, "shape %v has %d elements, the slice %d", slices.Clone(shape), count,
+		return Tensor{}, failf(ErrShape, "shape %v has %d elements, the slice has %d", slices.Clone(shape), count,
 			len(data))
 	}
 	return Tensor{&o.tensor, 0}, nil

@@ -68,7 +68,7 @@ func validateType(t DataType) error {
 	case t.Bits == 0:
 		return failf(ErrDataType, "%v has 0 bits", t.Code)
 	case fixed != 0 && t.Bits != fixed:
-		return failf(ErrDataType, "%v with %d bits; it has %d", t.Code, t.Bits, fixed)
+		return failf(ErrDataType, "%v has %d bits, expected %d", t.Code, t.Bits, fixed)
 	case t.Lanes == 0:
 		return failf(ErrDataType, "%v has 0 lanes", t.Code)
 	}
@@ -85,7 +85,7 @@ func validateDims(dl *DLTensor, nullStrides bool) error {
 	case dl.NDim > 0 && dl.Strides == 0 && !nullStrides:
 		return failf(ErrShape, "strides are NULL, which DLPack forbids since 1.2, but ndim is %d", dl.NDim)
 	case dl.NDim > 0 && (dl.Shape|dl.Strides)&misaligned != 0:
-		return failf(ErrShape, "shape or strides at an address that is not a multiple of 8")
+		return failf(ErrShape, "shape or strides is at an address that is not a multiple of 8")
 	}
 	return nil
 }
@@ -159,7 +159,7 @@ func validateRange(t Tensor, r elementRange) error {
 	before, fits := bytesOf(r.before, width)
 	after, fit := bytesOf(r.after+1, width)
 	if fits && fit && dl.Data == 0 {
-		return failf(ErrData, "NULL, but the tensor has elements")
+		return failf(ErrData, "data is NULL, but the tensor has elements")
 	}
 	base := uint64(dl.Data)
 	if dl.Device.Type.Opaque() {
