@@ -167,3 +167,18 @@ func TestNoSourceListsNumbersOfTheProtocol(t *testing.T) {
 	}
 	assert.Greater(t, checked, 200)
 }
+
+// The exceptions of the statuses are in <dlpackgen/message.h>: Python sources include statuses.py.
+func TestNoSourceRepeatsTheStatuses(t *testing.T) {
+	list := regexp.MustCompile(`TypeError,\s+(?:\d+: )?ValueError,\s+(?:\d+: )?BufferError,\s+(?:\d+: )?SystemError`)
+	require.NoError(t, fs.WalkDir(templates.Files, ".", func(file string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(templates.Files, file)
+		assert.NotRegexp(t, list, string(text), file)
+		return err
+	}))
+	assert.Regexp(t, list, "{1: TypeError, 2: ValueError, 3: BufferError, 4: SystemError}")
+	assert.Regexp(t, list, "[None, TypeError, ValueError, BufferError, SystemError]")
+}

@@ -36,6 +36,7 @@ func (n number) pattern() *regexp.Regexp {
 }
 
 func numbersOf(r *spec.Release) []number {
+	cpu, _ := r.ValueOf("DLDeviceType", "kDLCPU")
 	return []number{
 		{name: "limits.ndim", use: "the rendered constant, such as DLPACKGEN_MAX_NDIM", value: r.Limits.NDim,
 			form: `(?i)(?:ndim|extents?|shape|dims|strides)_?\s*(?:\[(?:\d+ \* )?|[=<>]=?)\s*NUMBER|c_int64 \* NUMBER`,
@@ -49,6 +50,10 @@ func numbersOf(r *spec.Release) []number {
 			wrong:  []string{"if (dtype.bits < 8)", "want.Bits >= 8", "static_assert(width < 8, \"\");"},
 			right:  []string{"bits << 8", "bits % 8 != 0", "dtype.bits < DLPACKGEN_PACKED_BELOW"},
 			others: []string{"kernels/python/values.h"}}, // NumPy's narrowest integers
+		{name: "kDLCPU", use: "the enumerator, or _CPU in Python", value: int(cpu),
+			form:  `(?i)device(?:_?type)?\s*(?:[=!]=|[=:])\s*NUMBER`,
+			wrong: []string{"device = 1 if p.cpu else kernel.device", "DeviceType: 1", "device_type == 1"},
+			right: []string{"device = 10", "device = _CPU if p.cpu else kernel.device"}},
 	}
 }
 

@@ -174,6 +174,18 @@ func (r *Release) Rule(name string) CodeRule {
 	return CodeRule{}
 }
 
+// ValueOf returns the value of an enumerator by its name, or false if the release lacks it.
+func (r *Release) ValueOf(enum, name string) (int64, bool) {
+	for _, e := range Of[*Enum](r) {
+		for _, v := range e.Values {
+			if e.Name == enum && v.Name == name {
+				return v.Value, true
+			}
+		}
+	}
+	return 0, false
+}
+
 // CodeOf returns the rule of a data type's code.
 func (r *Release) CodeOf(d DType) CodeRule { return r.Rule(d.Code) }
 

@@ -11,9 +11,7 @@ import warnings
 
 REQUIRED = object()
 
-# By the status of <dlpackgen/message.h>.
-CLASSES = [None, TypeError, ValueError, BufferError, SystemError, RuntimeError, IndexError, MemoryError,
-           NotImplementedError]  # fmt: skip
+#include "statuses.py"
 
 NO_BACKWARD = (
     "an argument requires a gradient, but the kernel has no backward: call it under torch.no_grad(), pass detach(), "

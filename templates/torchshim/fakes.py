@@ -104,7 +104,7 @@ def check(op, i, library, values):
     failed = _call(library.dlpackgen_torch_check, i, outlined)
     del kept
     if failed:
-        raise CLASSES[failed[0]](failed[1])
+        raise _STATUSES[failed[0]](failed[1])
 
 
 def _outline(op, i, to, value):
@@ -139,7 +139,7 @@ def _outline_tensor(op, i, to, value):
         strides, offset = [math.prod(max(n, 1) for n in shape[j + 1 :]) for j in range(len(shape))], 0
     kept = [(ctypes.c_int64 * max(len(numbers), 1))(*numbers) for numbers in (shape, strides)]
     tensor.data = ((i + 1) << 56) + offset * value.dtype.itemsize
-    tensor.device_type = 1 if p.cpu else op.device
+    tensor.device_type = _CPU if p.cpu else op.device
     tensor.ndim = len(shape)
     tensor.shape, tensor.strides = kept
     to.dtype = str(value.dtype).removeprefix("torch.").encode()

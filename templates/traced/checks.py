@@ -1,5 +1,7 @@
 # The checks of kernels.c, which compare shapes and dtypes while the host traces.
 
+#include "statuses.py"
+
 
 class _DType(_ctypes.Structure):
     _fields_ = [("code", _ctypes.c_uint8), ("bits", _ctypes.c_uint8), ("lanes", _ctypes.c_uint16)]
@@ -35,16 +37,6 @@ class _Result(_ctypes.Structure):
     _fields_ = [("dtype", _DType), ("ndim", _ctypes.c_int32), ("shape", _ctypes.c_int64 * _MAX_NDIM)]
 
 
-_STATUSES = {
-    1: TypeError,
-    2: ValueError,
-    3: BufferError,
-    4: SystemError,
-    5: RuntimeError,
-    6: IndexError,
-    7: MemoryError,
-    8: NotImplementedError,
-}
 _NAMES = {number: name for name, number in _DTYPES.items()}
 _library = _ctypes.CDLL(_module.__file__)
 
@@ -67,7 +59,7 @@ def _outline(kernel, i, array, keep):
     second = _ctypes.cast(_ctypes.byref(extents, 8 * len(shape)), _ctypes.POINTER(_ctypes.c_int64))
     code, bits = _DTYPES[dtype]
     keep.append(extents)
-    device = 1 if p.cpu else kernel.device
+    device = _CPU if p.cpu else kernel.device
     return _Tensor((i + 1) << 56, device, 0, len(shape), _DType(code, bits, 1), first, second, 0)
 
 

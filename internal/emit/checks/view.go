@@ -397,16 +397,16 @@ func statusText(k *contract.Kernel) string {
 	return k.Error + "(failure_)"
 }
 
-// statuses are the statuses of <dlpackgen/message.h>, by the names of Python's exceptions.
-var statuses = map[string]string{
-	"TypeError": "TYPE_ERROR", "ValueError": "VALUE_ERROR", "BufferError": "BUFFER_ERROR",
-	"RuntimeError": "RUNTIME_ERROR",
-	"IndexError":   "INDEX_ERROR", "MemoryError": "MEMORY_ERROR", "NotImplementedError": "NOT_IMPLEMENTED_ERROR",
+// statusOf returns the status of <dlpackgen/message.h> for an exception of Python.
+func statusOf(exception string) string {
+	all := emit.Statuses()
+	at := slices.IndexFunc(all, func(s emit.Status) bool { return s.Exception == exception })
+	return "DLPACKGEN_STATUS_" + all[at].Name
 }
 
 func viewRaise(k *contract.Kernel, r contract.Raise) raise {
 	made := raise{Code: r.Code, Function: emit.CLiteral(k.Name), Site: "DLPACKGEN_CODES_NULL",
-		Status: "DLPACKGEN_STATUS_" + statuses[r.Class], Text: statusText(k)}
+		Status: statusOf(r.Class), Text: statusText(k)}
 	if r.Arg != contract.None {
 		made.Site = fmt.Sprintf("&dlpackgen_sites_%s[%d]", k.Name, r.Arg)
 	}

@@ -44,7 +44,7 @@ var (
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
 	host := hosts.Embedded(hostName)
-	view := view{Module: m.Module(), DTypes: dtypes(m.Release, host), MaxNDim: m.Release.Limits.NDim}
+	view := view{Module: m.Module(), DTypes: dtypes(m.Release, host)}
 	var errs []error
 	var made []*contract.Kernel
 	for i := range m.Contracts {
@@ -59,7 +59,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	return emit.Manifest{Assets: []emit.Asset{
 		{From: "jax/kernels_jax.c.tmpl", To: "kernels_jax.c", View: view, Parts: c, Unit: true},
 		{From: "jax/kernels_jax.py.tmpl", To: "kernels_jax.py", View: view,
-			Parts: append(traced.Python(), emit.Copies("jax", "", partsPython...)...)},
+			Parts: append(traced.Python(m.Release, common(view.DTypes)), emit.Copies("jax", "", partsPython...)...)},
 	}}, errors.Join(errs...)
 }
 
@@ -67,7 +67,6 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 type view struct {
 	Module  string
 	DTypes  []dtype
-	MaxNDim int
 	Kernels []kernelView
 }
 
@@ -85,6 +84,14 @@ func dtypes(r *spec.Release, host *hosts.Host) (all []dtype) {
 	}
 	for _, d := range traced.DTypes(r, has) {
 		all = append(all, dtype{d, "DLPACKGEN_XLA_FFI_DTYPE_" + strings.ToUpper(short(d.Name))})
+	}
+	return all
+}
+
+// common returns the dtypes as Python passes them to the checks.
+func common(dtypes []dtype) (all []traced.DType) {
+	for _, d := range dtypes {
+		all = append(all, d.DType)
 	}
 	return all
 }

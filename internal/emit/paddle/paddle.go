@@ -31,14 +31,12 @@ var Target = emit.Target{
 type view struct {
 	Module  string
 	Package string // of the module, with a dot behind it
-	DTypes  []traced.DType
-	MaxNDim int
 	Kernels []kernelView
 }
 
 func manifest(m *emit.Model) (emit.Manifest, error) {
-	v := view{Module: m.Module(), Package: packageOf(m.Module()), MaxNDim: m.Release.Limits.NDim,
-		DTypes: traced.DTypes(m.Release, func(string) bool { return true })}
+	v := view{Module: m.Module(), Package: packageOf(m.Module())}
+	all := traced.DTypes(m.Release, func(string) bool { return true })
 	var made []*contract.Kernel
 	var errs []error
 	for i := range m.Contracts {
@@ -54,7 +52,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 			Unit: true},
 		{From: "paddle/kernels_paddle.py.tmpl", To: "kernels_paddle.py", View: v},
 		{From: "paddle/dlpackgen_paddle.py.tmpl", To: "dlpackgen_paddle.py", View: v,
-			Parts: append(traced.Python(), emit.Copies("paddle", "", parts...)...)},
+			Parts: append(traced.Python(m.Release, all), emit.Copies("paddle", "", parts...)...)},
 	}}, nil
 }
 

@@ -85,7 +85,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 		{From: "torchshim/kernels_torch.py.tmpl", To: "kernels_torch.py", View: v},
 		{From: "torchshim/dlpackgen_torchshim.py", To: "dlpackgen_torchshim.py",
 			Parts: append(emit.Copies("torchshim", "", "fakes.py", "derivatives.py"),
-				emit.Copies("traced", "", "ordinals.py")...)},
+				append(emit.Copies("traced", "", "ordinals.py"), emit.PythonStatuses(m.Release))...)},
 	}}, nil
 }
 

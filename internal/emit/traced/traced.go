@@ -5,7 +5,6 @@ package traced
 
 import (
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
@@ -14,9 +13,17 @@ import (
 	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
-// Python are the sources that the Python files of both targets contain.
-func Python() []emit.Asset {
-	return emit.Copies("traced", "", "foreign.py", "ordinals.py", "scalars.py", "checks.py")
+// facts are the data of facts.py.
+type facts struct {
+	DTypes  []DType
+	MaxNDim int
+}
+
+// Python are the sources that the Python files of both targets contain, for the dtypes of a host.
+func Python(r *spec.Release, dtypes []DType) []emit.Asset {
+	return append(emit.Copies("traced", "", "foreign.py", "ordinals.py", "scalars.py", "checks.py"),
+		emit.Asset{From: "traced/facts.py.tmpl", To: "facts.py", View: facts{dtypes, r.Limits.NDim}},
+		emit.PythonStatuses(r))
 }
 
 // checked is a kernel in checks.h.
@@ -66,11 +73,9 @@ type DType struct {
 
 // DTypes returns the dtypes of a release that a host supports.
 func DTypes(r *spec.Release, has func(name string) bool) (all []DType) {
-	codes := spec.Find[*spec.Enum](r, "DLDataTypeCode").Values
 	for _, d := range r.DTypes {
-		if d.Lanes == 1 && has(d.Name) {
-			at := slices.IndexFunc(codes, func(v spec.EnumValue) bool { return v.Name == d.Code })
-			all = append(all, DType{d.Name, d.Code, codes[at].Value, d.Bits})
+		if code, known := r.ValueOf("DLDataTypeCode", d.Code); known && d.Lanes == 1 && has(d.Name) {
+			all = append(all, DType{d.Name, d.Code, code, d.Bits})
 		}
 	}
 	return all
