@@ -751,6 +751,9 @@ static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor <
 #define DLPACKGEN_PACKED_BELOW 8
 #define DLPACKGEN_PADDED_FLAG 4U
 
+/** The alignment, in bytes, of data that is allocated for tensors. Consumers cannot rely on it. */
+#define DLPACKGEN_DATA_ALIGNMENT 256
+
 /**
  * The maximum number of dimensions of a valid tensor, which is NumPy's limit. It bounds the reads
  * through shape and strides if ndim is invalid.
@@ -2506,8 +2509,6 @@ struct levelzero_block {
   int64_t extents[];
 };
 
-enum { LEVELZERO_ALIGNMENT = 256 };
-
 /* Waits for the events of keep_until. */
 static driver_result levelzero_await_work(struct levelzero_block* block) {
   driver_result result = 0;
@@ -2617,7 +2618,7 @@ static int levelzero_fill(const dlpackgen_allocation* r, struct levelzero_block*
   block->platform = levelzero_platform_of(root);
   if (!bytes) return DLPACKGEN_BACKEND_OK;
   const driver_result result =
-      levelzero.driver.memory_alloc(block->platform->context, (const void*)&desc, bytes, LEVELZERO_ALIGNMENT,
+      levelzero.driver.memory_alloc(block->platform->context, (const void*)&desc, bytes, DLPACKGEN_DATA_ALIGNMENT,
                                     levelzero.roots[root].device, &block->tensor.dl_tensor.data);
   return result ? levelzero_fail(error, result, "allocate: %llu bytes on device %d", (unsigned long long)bytes,
                                  (int)r->device.device_id)

@@ -498,6 +498,9 @@ static inline int dlpackgen_strides_may_be_null(uint32_t minor) { return minor <
 #define DLPACKGEN_PACKED_BELOW 8
 #define DLPACKGEN_PADDED_FLAG 4U
 
+/** The alignment, in bytes, of data that is allocated for tensors. Consumers cannot rely on it. */
+#define DLPACKGEN_DATA_ALIGNMENT 256
+
 /**
  * The maximum number of dimensions of a valid tensor, which is NumPy's limit. It bounds the reads
  * through shape and strides if ndim is invalid.
@@ -1941,7 +1944,7 @@ static int usm_stream_synchronize(const dlpackgen_stream* stream, dlpackgen_back
 
 namespace {
 
-constexpr size_t alignment = 256;
+constexpr size_t alignment = DLPACKGEN_DATA_ALIGNMENT;
 
 // A tensor of the backend. It shares ownership of its allocation's queue, and has the events of
 // keep_until.

@@ -50,6 +50,10 @@ func numbersOf(r *spec.Release) []number {
 			wrong:  []string{"if (dtype.bits < 8)", "want.Bits >= 8", "static_assert(width < 8, \"\");"},
 			right:  []string{"bits << 8", "bits % 8 != 0", "dtype.bits < DLPACKGEN_PACKED_BELOW"},
 			others: []string{"kernels/python/values.h"}}, // NumPy's narrowest integers
+		{name: "elements.data_alignment", use: "DLPACKGEN_DATA_ALIGNMENT", value: r.Elements.DataAlignment,
+			form:  `(?i)align\w*\s*(?:[=<>]=?|\(|\{)\s*NUMBER`,
+			wrong: []string{"enum { ALIGNMENT = 256 };", "constexpr size_t alignment = 256;", "alignas(256)"},
+			right: []string{"enum { ALIGNMENT = DLPACKGEN_DATA_ALIGNMENT };", "char name[256];"}},
 		{name: "kDLCPU", use: "the enumerator, or _CPU in Python", value: int(cpu),
 			form:  `(?i)device(?:_?type)?\s*(?:[=!]=|[=:])\s*NUMBER`,
 			wrong: []string{"device = 1 if p.cpu else kernel.device", "DeviceType: 1", "device_type == 1"},

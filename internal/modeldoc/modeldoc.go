@@ -173,9 +173,10 @@ type DType struct {
 
 // Elements is the storage of elements in memory.
 type Elements struct {
-	PackedBelow int    `json:"packed_below"`
-	PaddedBy    string `json:"padded_by"`
-	Alignments  []int  `json:"alignments"`
+	PackedBelow   int    `json:"packed_below"`
+	PaddedBy      string `json:"padded_by"`
+	Alignments    []int  `json:"alignments"`
+	DataAlignment int    `json:"data_alignment"`
 }
 
 // Limits are bounds of loops over data of others.
@@ -216,10 +217,11 @@ type Capsule struct {
 func Of(r *spec.Release, kernels []contract.Kernel) Document {
 	b := newBuilder(r)
 	d := Document{
-		Version:  Version,
-		DLPack:   DLPack{r.Version, r.Major, r.Minor, r.Unreleased},
-		Elements: Elements{r.Elements.PackedBelow, r.Elements.PaddedBy, append([]int{}, r.Elements.Alignments...)},
-		Limits:   Limits(r.Limits),
+		Version: Version,
+		DLPack:  DLPack{r.Version, r.Major, r.Minor, r.Unreleased},
+		Elements: Elements{r.Elements.PackedBelow, r.Elements.PaddedBy, append([]int{}, r.Elements.Alignments...),
+			r.Elements.DataAlignment},
+		Limits: Limits(r.Limits),
 		Python: Python{Capsule(r.Python.Capsule), Capsule(r.Python.Versioned), r.Python.ExchangeAttr,
 			r.Python.ExchangeCapsule},
 		Models: models(), Macros: b.macros(), Flags: b.flags(), Enums: b.enums(), Structs: b.structs(),

@@ -17,6 +17,12 @@ type elementsDef struct {
 // alignments are the alignments for which C has types.
 var alignments = []int{2, 4, 8, 16}
 
+// The limits of the alignment of data, which is a power of two.
+const (
+	minDataAlignment = 16
+	maxDataAlignment = 4096
+)
+
 func (d *decoder) elements(n *yaml.Node) {
 	m := n.Map("elements")
 	e := &d.spec.elements
@@ -32,6 +38,12 @@ func (d *decoder) elements(n *yaml.Node) {
 			item.Errorf("out-of-range", "", "an alignment must be one of %v, not %d", alignments, size)
 		}
 		e.Alignments = append(e.Alignments, size)
+	}
+	if v := m.Require("data_alignment"); v != nil {
+		e.DataAlignment = int(v.Int("data_alignment", minDataAlignment, maxDataAlignment))
+		if n := e.DataAlignment; n&(n-1) != 0 {
+			v.Errorf("out-of-range", "", "data_alignment must be a power of two, not %d", n)
+		}
 	}
 	m.Close()
 }

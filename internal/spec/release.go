@@ -152,9 +152,10 @@ func (c CodeRule) Parts() int {
 
 // Elements is the storage of elements in memory, independent of their type code.
 type Elements struct {
-	PackedBelow int    // lanes of fewer bits are packed, all others rounded up to whole bytes
-	PaddedBy    string // the flag of tensors that have the narrower ones rounded up as well
-	Alignments  []int  // the sizes of lanes, in bytes, that are aligned to their size
+	PackedBelow   int    // lanes of fewer bits are packed, all others rounded up to whole bytes
+	PaddedBy      string // the flag of tensors that have the narrower ones rounded up as well
+	Alignments    []int  // the sizes of lanes, in bytes, that are aligned to their size
+	DataAlignment int    // of data that producers allocate, in bytes
 }
 
 // Limits bound loops over data of others. They are 0 if the spec lacks them.

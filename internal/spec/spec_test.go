@@ -144,7 +144,7 @@ func TestTypeCodesMeanWhatTheProtocolSays(t *testing.T) {
 		}
 		assert.Equal(t, want, got, "an old release meets later codes, too")
 	}
-	assert.Equal(t, Elements{8, "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED", []int{2, 4, 8, 16}},
+	assert.Equal(t, Elements{8, "DLPACK_FLAG_BITMASK_IS_SUBBYTE_TYPE_PADDED", []int{2, 4, 8, 16}, 256},
 		release(t, "1.3").Elements)
 	assert.Equal(t, Limits{NDim: 64, ExchangeChain: 64}, release(t, "1.3").Limits)
 	assert.Empty(t, release(t, "1.0").Elements.PaddedBy, "the flag was added later")

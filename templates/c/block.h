@@ -5,12 +5,10 @@
 #include <dlpackgen/tensor.h>
 #include <stdlib.h>
 
-enum { DLPACKGEN_BLOCK_ALIGNMENT = 256 }; /* the largest alignment that a description can require */
-
 /* Allocates memory for the elements of a C-contiguous tensor, aligned for every description.
  * Returns the block to free, or NULL. *data is the first element. */
 static inline void* dlpackgen_allocate_block(const DLTensor* tensor, void** data) {
-  const uintptr_t alignment = DLPACKGEN_BLOCK_ALIGNMENT;
+  const uintptr_t alignment = DLPACKGEN_DATA_ALIGNMENT;
   int64_t bytes = 0;
   if (dlpackgen_nbytes(tensor, 0, &bytes) != DLPACKGEN_OK || (uint64_t)bytes > SIZE_MAX - alignment) return NULL;
   void* const block = malloc((size_t)bytes + alignment);

@@ -23,8 +23,6 @@ struct levelzero_block {
   int64_t extents[];
 };
 
-enum { LEVELZERO_ALIGNMENT = 256 };
-
 /* Waits for the events of keep_until. */
 static driver_result levelzero_await_work(struct levelzero_block* block) {
   driver_result result = 0;
@@ -134,7 +132,7 @@ static int levelzero_fill(const dlpackgen_allocation* r, struct levelzero_block*
   block->platform = levelzero_platform_of(root);
   if (!bytes) return DLPACKGEN_BACKEND_OK;
   const driver_result result =
-      levelzero.driver.memory_alloc(block->platform->context, (const void*)&desc, bytes, LEVELZERO_ALIGNMENT,
+      levelzero.driver.memory_alloc(block->platform->context, (const void*)&desc, bytes, DLPACKGEN_DATA_ALIGNMENT,
                                     levelzero.roots[root].device, &block->tensor.dl_tensor.data);
   return result ? levelzero_fail(error, result, "allocate: %llu bytes on device %d", (unsigned long long)bytes,
                                  (int)r->device.device_id)

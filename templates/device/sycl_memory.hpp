@@ -11,7 +11,7 @@
 
 namespace {
 
-constexpr size_t alignment = 256;
+constexpr size_t alignment = DLPACKGEN_DATA_ALIGNMENT;
 
 // A tensor of the backend. It shares ownership of its allocation's queue, and has the events of
 // keep_until.

@@ -10,10 +10,6 @@ import (
 	"unsafe"
 )
 
-// Alignment is the alignment of a [Buffer]'s memory, in bytes. DLPack recommends this value. It
-// suffices for every vector instruction and cache line.
-const Alignment = 256
-
 // Buffer is a contiguous tensor in C memory, which Go can fill and export any number of times.
 // Exporting a Buffer costs less than exporting a slice, because nothing has to be pinned. The
 // memory is freed when Go has released the Buffer and every consumer its tensor; the garbage

@@ -4,11 +4,12 @@
 #ifndef dlp_00000000_BUFFER_H
 #define dlp_00000000_BUFFER_H
 
+#include "dlpackgen_rules.h"
 #include "shared.h"
 
 enum {
-  dlp_00000000_ALIGNMENT = 256, /* of the data, in bytes */
-  dlp_00000000_POOLS = 14       /* of blocks, from 256 bytes to 1 MiB in powers of two; pool 0 has only headers */
+  dlp_00000000_ALIGNMENT = DLPACKGEN_DATA_ALIGNMENT, /* of the data, in bytes */
+  dlp_00000000_POOLS = 14 /* of blocks, from 256 bytes to 1 MiB in powers of two; pool 0 has only headers */
 };
 
 /* Shares in a buffer: the low half counts Go's, the high one tensors. */

@@ -75,7 +75,7 @@ static int stream(const producer* p, DLDevice device, void** out) {
 
 /* Allocation */
 
-enum { ALIGNMENT = 256 }; /* DLPack requires it, but few producers provide it */
+enum { ALIGNMENT = DLPACKGEN_DATA_ALIGNMENT }; /* few producers provide it */
 
 /* A tensor, its shape and strides, and its data, in one piece of memory. */
 typedef struct block {

@@ -186,7 +186,7 @@ static DLManagedTensorVersioned* dlpackgen_with_strides(DLManagedTensorVersioned
   return NULL;
 }
 
-enum { DLPACKGEN_ALIGNMENT = 256 };
+enum { DLPACKGEN_ALIGNMENT = DLPACKGEN_DATA_ALIGNMENT };
 
 /* The address in a holder's block at which its data begins. */
 static void* dlpackgen_own_data(struct dlpackgen_holder* holder) {

@@ -44,6 +44,7 @@ func TestOtherNumbersOfTheSpecCompile(t *testing.T) {
 	skipShort(t)
 	text := mutant.Once(t, string(source.YAML), "  ndim: 64\n", "  ndim: 32\n")
 	text = mutant.Once(t, text, "  packed_below: 8\n", "  packed_below: 5\n")
+	text = mutant.Once(t, text, "  data_alignment: 256\n", "  data_alignment: 64\n")
 	s, diags := spec.Load("spec.yaml", []byte(text))
 	require.NotNil(t, s, "%v", diags.Sorted())
 	release, err := s.Release("latest")

@@ -561,7 +561,7 @@ var mutants = map[string]mutant{
 	"any strides are written out": {"managed.h",
 		"if (error == DLPACKGEN_OK) return dlpackgen_modern(tensor, NULL);",
 		"return dlpackgen_modern(tensor, NULL);", "exports.py test_strides_are_written_out"},
-	"data is not aligned": {"managed.h", "DLPACKGEN_ALIGNMENT = 256", "DLPACKGEN_ALIGNMENT = 1",
+	"data is not aligned": {"managed.h", "DLPACKGEN_ALIGNMENT = DLPACKGEN_DATA_ALIGNMENT", "DLPACKGEN_ALIGNMENT = 1",
 		"exports.py test_tensors_in_own_memory"},
 	"other interpreters are let in": {"module.h", "if (dlpackgen_reject_subinterpreter() || ", "if (",
 		"threads.py test_other_interpreters_are_rejected"},

@@ -6,11 +6,12 @@
 #ifndef dlp_59225070_BUFFER_H
 #define dlp_59225070_BUFFER_H
 
+#include "dlpackgen_rules.h"
 #include "shared.h"
 
 enum {
-  dlp_59225070_ALIGNMENT = 256, /* of the data, in bytes */
-  dlp_59225070_POOLS = 14       /* of blocks, from 256 bytes to 1 MiB in powers of two; pool 0 has only headers */
+  dlp_59225070_ALIGNMENT = DLPACKGEN_DATA_ALIGNMENT, /* of the data, in bytes */
+  dlp_59225070_POOLS = 14 /* of blocks, from 256 bytes to 1 MiB in powers of two; pool 0 has only headers */
 };
 
 /* Shares in a buffer: the low half counts Go's, the high one tensors. */

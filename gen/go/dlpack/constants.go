@@ -373,6 +373,11 @@ func (t DataType) name() string {
 // packedBelow is the width in bits of the narrowest lane that is not packed.
 const packedBelow = 8
 
+// Alignment is the alignment of a [Buffer]'s memory, in bytes. DLPack
+// recommends this value. It suffices for every vector instruction and cache
+// line.
+const Alignment = 256
+
 // MaxNDim is the maximum number of dimensions of a tensor, which is NumPy's
 // limit. DLPack has no limit; this one bounds the reads if ndim is invalid.
 const MaxNDim = 64

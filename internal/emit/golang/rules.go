@@ -106,6 +106,9 @@ func (b *binding) dtypeFields(d spec.DType) jen.Code {
 func (b *binding) elementRules(f *jen.File) {
 	comment(f.Group, "packedBelow is the width in bits of the narrowest lane that is not packed.")
 	f.Const().Id("packedBelow").Op("=").Lit(b.release.Elements.PackedBelow)
+	comment(f.Group, "Alignment is the alignment of a [Buffer]'s memory, in bytes. DLPack recommends this value. It "+
+		"suffices for every vector instruction and cache line.")
+	f.Const().Id("Alignment").Op("=").Lit(b.release.Elements.DataAlignment)
 	comment(f.Group, "MaxNDim is the maximum number of dimensions of a tensor, which is NumPy's limit. DLPack has no "+
 		"limit; this one bounds the reads if ndim is invalid.")
 	f.Const().Id("MaxNDim").Op("=").Lit(b.release.Limits.NDim)

@@ -85,12 +85,13 @@ func (v *codes) add(name string, rule *spec.DeviceRule) {
 
 // elements is the data of templates/c/elements.h.tmpl.
 type elements struct {
-	PackedBelow int
-	PaddedFlag  string
-	Widths      []group // by bits
-	Parts       []group // by parts, of more than one
-	Alignments  []alignment
-	Limits      spec.Limits
+	PackedBelow   int
+	PaddedFlag    string
+	Widths        []group // by bits
+	Parts         []group // by parts, of more than one
+	Alignments    []alignment
+	DataAlignment int
+	Limits        spec.Limits
 }
 
 // group is the type codes with a common number.
@@ -102,7 +103,8 @@ type group struct {
 type alignment struct{ Bits, Bytes int }
 
 func viewElements(r *spec.Release) elements {
-	v := elements{PackedBelow: r.Elements.PackedBelow, PaddedFlag: "0U", Limits: r.Limits}
+	v := elements{PackedBelow: r.Elements.PackedBelow, PaddedFlag: "0U",
+		DataAlignment: r.Elements.DataAlignment, Limits: r.Limits}
 	if flag := spec.Find[*spec.Flag](r, r.Elements.PaddedBy); flag != nil {
 		v.PaddedFlag = fmt.Sprintf("%dU", flag.Value())
 	}
