@@ -5019,7 +5019,7 @@ static int dlpackgen_parse_export_options(PyObject* args, PyObject* keywords, DL
   if (version != Py_None && !dlpackgen_pair(version, "max_version", newest)) return 0;
   const int truth = copy == Py_None ? 0 : PyObject_IsTrue(copy);
   options->stream = stream;
-  options->versioned = newest[0] >= 1;
+  options->versioned = newest[0] >= DLPACKGEN_VERSIONED_MAJOR;
   options->copy = truth > 0;
   options->in_place = copy != Py_None && truth == 0;
   return truth >= 0 && dlpackgen_stream_fits(stream, device, options->reaches) &&

@@ -293,9 +293,11 @@ func (r *Release) NullStridesBefore() int {
 type Python struct {
 	Capsule         CapsuleNames
 	Versioned       CapsuleNames // empty before 1.0
-	ExchangeAttr    string       // attribute on the type; empty before 1.2
-	ExchangeCapsule string       // capsule name; empty when the attribute is an int
-	OlderExchange   string       // attribute of earlier releases, an int; empty if there is none
+	VersionedMajor  int          // the version that added it
+	VersionedMinor  int
+	ExchangeAttr    string // attribute on the type; empty before 1.2
+	ExchangeCapsule string // capsule name; empty when the attribute is an int
+	OlderExchange   string // attribute of earlier releases, an int; empty if there is none
 }
 
 // CapsuleNames are the names of a capsule before and after it is consumed.

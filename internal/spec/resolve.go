@@ -55,7 +55,7 @@ func (s *Spec) link(i int, rep report) (*Release, map[string]string) {
 	r.Elements, r.Limits = l.elements(), s.limits
 	r.Codes = l.spec.codes()
 	l.refer(r.Decls)
-	r.Python, r.NewestPython = s.python.at(i), s.python.at(len(s.releases)-1)
+	r.Python, r.NewestPython = s.pythonAt(i), s.pythonAt(len(s.releases)-1)
 	return r, l.codes
 }
 
@@ -307,6 +307,15 @@ func (l *linker) dtypes() []DType {
 		}
 	}
 	return out
+}
+
+// pythonAt returns the names of a release, with the version that added versioned tensors.
+func (s *Spec) pythonAt(release int) Python {
+	p := s.python.at(release)
+	if p.Versioned.Fresh != "" {
+		p.VersionedMajor, p.VersionedMinor = s.number(s.python.versioned.since)
+	}
+	return p
 }
 
 func (p *pythonDef) at(release int) Python {

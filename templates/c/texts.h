@@ -23,7 +23,8 @@
 #define DLPACKGEN_TEXT_NO_COPY "no memory for a contiguous copy"
 #define DLPACKGEN_TEXT_NO_TORCH_DTYPE "PyTorch has no dtype "
 #define DLPACKGEN_TEXT_MASKED "some of its elements may be masked, but DLPack has no masks"
-#define DLPACKGEN_TEXT_LEGACY "a read-only or padded tensor needs a consumer that passes max_version=(1, 0)"
+#define DLPACKGEN_TEXT_LEGACY \
+  "a read-only or padded tensor needs a consumer that passes max_version=" DLPACKGEN_VERSIONED_SINCE
 #define DLPACKGEN_TEXT_FOREIGN_OBJECT "the object is not of the exchange table's type"
 #define DLPACKGEN_TEXT_WHOLE_BYTES "only host memory with elements of whole bytes can be copied"
 #define DLPACKGEN_TEXT_NO_PAIR "%s is not a tuple of two integers"

@@ -177,6 +177,8 @@ func TestNamesOfPythonAreThoseOfTheSpec(t *testing.T) {
 		} {
 			assert.Contains(t, names, "#define DLPACKGEN_"+macro+` "`+name+"\"\n")
 		}
+		assert.Contains(t, names, "#define DLPACKGEN_VERSIONED_MAJOR 1\n")
+		assert.Contains(t, names, "#define DLPACKGEN_VERSIONED_SINCE \"(1, 0)\"\n")
 	}
 }
 

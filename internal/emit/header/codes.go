@@ -18,6 +18,7 @@ type codes struct {
 	IDZero       []string // the device id is always 0
 	Owned        []owned
 	Protocol     []protocolName
+	Python       spec.Python
 	Codes        []string
 	NullBefore   int // the minor version before which strides may be NULL
 }
@@ -49,7 +50,8 @@ func viewProtocol(p spec.Python) (all []protocolName) {
 }
 
 func viewCodes(r *spec.Release) codes {
-	v := codes{Version: r.Version, NullBefore: r.NullStridesBefore(), Protocol: viewProtocol(r.NewestPython)}
+	v := codes{Version: r.Version, NullBefore: r.NullStridesBefore(), Protocol: viewProtocol(r.NewestPython),
+		Python: r.NewestPython}
 	for _, device := range spec.Find[*spec.Enum](r, deviceEnum).Values {
 		v.Devices = append(v.Devices, device.Name)
 		if device.Device != nil {

@@ -235,7 +235,7 @@ static bool parse(PyObject* args, PyObject* keywords, DLDevice device, struct ex
     return false;
   if (version != py.None && !pair(version, "max_version", newest)) return false;
   int truth = copy == py.None ? 0 : py.PyObject_IsTrue(copy);
-  options->versioned = newest[0] >= 1;
+  options->versioned = newest[0] >= DLPACKGEN_VERSIONED_MAJOR;
   options->copy = truth > 0;
   bool in_place = copy != py.None && !truth;
   return truth >= 0 && stream_fits(stream, device) && device_fits(where, device, in_place, &options->copy);

@@ -31,7 +31,8 @@
 #define DLPACKGEN_TEXT_NO_COPY "no memory for a contiguous copy"
 #define DLPACKGEN_TEXT_NO_TORCH_DTYPE "PyTorch has no dtype "
 #define DLPACKGEN_TEXT_MASKED "some of its elements may be masked, but DLPack has no masks"
-#define DLPACKGEN_TEXT_LEGACY "a read-only or padded tensor needs a consumer that passes max_version=(1, 0)"
+#define DLPACKGEN_TEXT_LEGACY \
+  "a read-only or padded tensor needs a consumer that passes max_version=" DLPACKGEN_VERSIONED_SINCE
 #define DLPACKGEN_TEXT_FOREIGN_OBJECT "the object is not of the exchange table's type"
 #define DLPACKGEN_TEXT_WHOLE_BYTES "only host memory with elements of whole bytes can be copied"
 #define DLPACKGEN_TEXT_NO_PAIR "%s is not a tuple of two integers"
@@ -308,7 +309,7 @@ static bool parse(PyObject* args, PyObject* keywords, DLDevice device, struct ex
     return false;
   if (version != py.None && !pair(version, "max_version", newest)) return false;
   int truth = copy == py.None ? 0 : py.PyObject_IsTrue(copy);
-  options->versioned = newest[0] >= 1;
+  options->versioned = newest[0] >= DLPACKGEN_VERSIONED_MAJOR;
   options->copy = truth > 0;
   bool in_place = copy != py.None && !truth;
   return truth >= 0 && stream_fits(stream, device) && device_fits(where, device, in_place, &options->copy);
