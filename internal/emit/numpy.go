@@ -5,27 +5,17 @@ import (
 	"strings"
 
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
-	"github.com/dlpackgen/dlpackgen/internal/spec"
 )
 
 // NumPyDTypes are NumPy's dtypes, in the order in which ufuncs search a loop. A test of
 // internal/targets compares them with those that the C of targets python and ufunc reads.
-var NumPyDTypes = []spec.DType{
-	{Name: "bool", Code: "kDLBool", Bits: 8}, {Name: "int8", Code: "kDLInt", Bits: 8},
-	{Name: "uint8", Code: "kDLUInt", Bits: 8}, {Name: "int16", Code: "kDLInt", Bits: 16},
-	{Name: "uint16", Code: "kDLUInt", Bits: 16}, {Name: "int32", Code: "kDLInt", Bits: 32},
-	{Name: "uint32", Code: "kDLUInt", Bits: 32}, {Name: "int64", Code: "kDLInt", Bits: 64},
-	{Name: "uint64", Code: "kDLUInt", Bits: 64}, {Name: "float16", Code: "kDLFloat", Bits: 16},
-	{Name: "float32", Code: "kDLFloat", Bits: 32}, {Name: "float64", Code: "kDLFloat", Bits: 64},
-	{Name: "complex64", Code: "kDLComplex", Bits: 64}, {Name: "complex128", Code: "kDLComplex", Bits: 128},
-}
+var NumPyDTypes = []string{"bool", "int8", "uint8", "int16", "uint16", "int32", "uint32", "int64", "uint64", "float16",
+	"float32", "float64", "complex64", "complex128"}
 
 // WithoutDTypesOfNumPy returns the limit of a caller with arrays of NumPy: the dtypes of the kernel
 // that NumPy lacks.
 func WithoutDTypesOfNumPy(k *contract.Kernel) []string {
-	return WithoutDTypes(k, "NumPy", func(name string) bool {
-		return slices.ContainsFunc(NumPyDTypes, func(d spec.DType) bool { return name == d.Name })
-	})
+	return WithoutDTypes(k, "NumPy", func(name string) bool { return slices.Contains(NumPyDTypes, name) })
 }
 
 // WithoutDTypes returns the limit of a caller whose host lacks dtypes of the kernel's tensors.

@@ -4,6 +4,7 @@
 
 #include "attributes.h"
 #include "block.h"
+#include "dtypes.h"
 
 /* A tensor of a call, with room for its shape. */
 struct dlpackgen_ort_tensor {
@@ -11,34 +12,6 @@ struct dlpackgen_ort_tensor {
   int64_t shape[DLPACKGEN_MAX_NDIM + 1], strides[DLPACKGEN_MAX_NDIM + 1];
   void* block; /* of a result that callers do not receive */
 };
-
-/* Returns the dtype of an ONNX type: 0 if DLPack has none. */
-DLPACKGEN_ORT int dlpackgen_ort_dtype(int type, DLDataType* dtype) {
-  static const DLDataType dtypes[] = {
-      [DLPACKGEN_ONNXRUNTIME_FLOAT32] = {kDLFloat, 32, 1},
-      [DLPACKGEN_ONNXRUNTIME_UINT8] = {kDLUInt, 8, 1},
-      [DLPACKGEN_ONNXRUNTIME_INT8] = {kDLInt, 8, 1},
-      [DLPACKGEN_ONNXRUNTIME_UINT16] = {kDLUInt, 16, 1},
-      [DLPACKGEN_ONNXRUNTIME_INT16] = {kDLInt, 16, 1},
-      [DLPACKGEN_ONNXRUNTIME_INT32] = {kDLInt, 32, 1},
-      [DLPACKGEN_ONNXRUNTIME_INT64] = {kDLInt, 64, 1},
-      [DLPACKGEN_ONNXRUNTIME_BOOL] = {kDLBool, 8, 1},
-      [DLPACKGEN_ONNXRUNTIME_FLOAT16] = {kDLFloat, 16, 1},
-      [DLPACKGEN_ONNXRUNTIME_FLOAT64] = {kDLFloat, 64, 1},
-      [DLPACKGEN_ONNXRUNTIME_UINT32] = {kDLUInt, 32, 1},
-      [DLPACKGEN_ONNXRUNTIME_UINT64] = {kDLUInt, 64, 1},
-      [DLPACKGEN_ONNXRUNTIME_COMPLEX64] = {kDLComplex, 64, 1},
-      [DLPACKGEN_ONNXRUNTIME_COMPLEX128] = {kDLComplex, 128, 1},
-      [DLPACKGEN_ONNXRUNTIME_BFLOAT16] = {kDLBfloat, 16, 1},
-      [DLPACKGEN_ONNXRUNTIME_FLOAT8_E4M3FN] = {kDLFloat8_e4m3fn, 8, 1},
-      [DLPACKGEN_ONNXRUNTIME_FLOAT8_E4M3FNUZ] = {kDLFloat8_e4m3fnuz, 8, 1},
-      [DLPACKGEN_ONNXRUNTIME_FLOAT8_E5M2] = {kDLFloat8_e5m2, 8, 1},
-      [DLPACKGEN_ONNXRUNTIME_FLOAT8_E5M2FNUZ] = {kDLFloat8_e5m2fnuz, 8, 1},
-  };
-  if (type < 0 || (size_t)type >= sizeof dtypes / sizeof *dtypes || dtypes[type].bits == 0) return 0;
-  *dtype = dtypes[type];
-  return 1;
-}
 
 /* Sets a C-contiguous tensor on the CPU with an existing shape. */
 DLPACKGEN_ORT void dlpackgen_ort_lay_out(struct dlpackgen_ort_tensor* made, DLDataType dtype, int32_t ndim) {

@@ -25,13 +25,32 @@ type kernelView struct {
 }
 
 // types are the dtypes that ONNX Runtime has, as constants of the host's description. ONNX also has
-// complex64 and complex128, of which ONNX Runtime makes no tensors. A test compares them with the
-// table of tensors.h.
+// complex64 and complex128, of which ONNX Runtime makes no tensors.
 var types = []string{"float32", "uint8", "int8", "uint16", "int16", "int32", "int64", "bool", "float16", "float64",
 	"uint32", "uint64", "bfloat16", "float8_e4m3fn", "float8_e4m3fnuz", "float8_e5m2",
 	"float8_e5m2fnuz"}
 
 func supports(dtype string) bool { return slices.Contains(types, dtype) }
+
+// dtype is a row of dtypes.h.
+type dtype struct {
+	Constant string // of ONNX, without its prefix
+	Code     string
+	Bits     int
+}
+
+// dtypesOf returns the dtypes of a release that ONNX has, with those that kernels cannot have.
+func dtypesOf(r *spec.Release) (all []dtype) {
+	for _, d := range r.DTypes {
+		if supports(d.Name) || slices.Contains(named, d.Name) {
+			all = append(all, dtype{strings.ToUpper(d.Name), d.Code, d.Bits})
+		}
+	}
+	return all
+}
+
+// named are the dtypes of ONNX that only errors name.
+var named = []string{"complex64", "complex128"}
 
 // kinds are the types of attributes, by the kind of an argument.
 var kinds = map[contract.Kind]string{contract.Int: "INT", contract.Float: "FLOAT", contract.Bool: "BOOL",

@@ -69,6 +69,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	}
 	parts := append([]emit.Asset{emit.HostABI(host), {From: "c/block.h", To: "block.h"}},
 		emit.Copies("onnxruntime", "", "attributes.h", "operator.h", "tensors.h")...)
+	parts = append(parts, emit.Asset{From: "onnxruntime/dtypes.h.tmpl", To: "dtypes.h", View: dtypesOf(m.Release)})
 	return emit.Manifest{Assets: []emit.Asset{
 		{From: "onnxruntime/kernels_onnxruntime.c.tmpl", To: "kernels_onnxruntime.c", View: v, Parts: parts,
 			Unit: true},

@@ -53,7 +53,7 @@ func TestInexpressibleKernels(t *testing.T) {
 			[]contract.Param{scalar("m", contract.Number)}, cpu},
 	} {
 		k := contract.Kernel{Name: "f", Namespace: "n", Args: c.args, Results: c.results, Devices: c.devices}
-		_, err := manifest(&emit.Model{Contracts: []contract.Kernel{k}})
+		_, err := manifest(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: []contract.Kernel{k}})
 		if c.want == "" {
 			assert.NoError(t, err)
 			continue

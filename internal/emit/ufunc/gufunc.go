@@ -29,14 +29,18 @@ type gufunc struct {
 	k               *contract.Kernel
 	inputs, outputs []operand
 	loops           [][]spec.DType // of all operands
+	dtypes          map[string]spec.DType
 }
 
 // all are the operands in NumPy's order.
 func (g *gufunc) all() []operand { return slices.Concat(g.inputs, g.outputs) }
 
 // newGufunc returns the gufunc of a kernel, or the reason why there is none.
-func newGufunc(k *contract.Kernel) (*gufunc, error) {
-	g := &gufunc{k: k}
+func newGufunc(r *spec.Release, k *contract.Kernel) (*gufunc, error) {
+	g := &gufunc{k: k, dtypes: map[string]spec.DType{}}
+	for _, d := range r.DTypes {
+		g.dtypes[d.Name] = d
+	}
 	for i, p := range k.Args {
 		switch {
 		case p.Default != nil:
@@ -199,14 +203,14 @@ func (g *gufunc) signature() string {
 // scalars are the dtypes of scalars whose kind has no dtype.
 var scalars = map[contract.Kind]string{contract.Int: "int64", contract.Float: "float64", contract.Bool: "bool"}
 
-// served returns the NumPy dtypes that a parameter may have.
-func served(p contract.Param) (all []spec.DType) {
-	for _, d := range emit.NumPyDTypes {
-		switch name, ok := scalars[p.Kind]; {
-		case ok && name != d.Name:
-		case p.Kind == contract.Number && d.Bits == 16 && d.Code == "kDLFloat": // C has a float
-		case ok, len(p.Types) == 0, slices.ContainsFunc(p.Types, func(t spec.DType) bool { return t.Name == d.Name }):
-			all = append(all, d)
+// served returns the names of the NumPy dtypes that a parameter may have.
+func served(p contract.Param) (all []string) {
+	for _, name := range emit.NumPyDTypes {
+		switch only, ok := scalars[p.Kind]; {
+		case ok && only != name:
+		case p.Kind == contract.Number && name == "float16": // C has a float
+		case ok, len(p.Types) == 0, slices.ContainsFunc(p.Types, func(t spec.DType) bool { return t.Name == name }):
+			all = append(all, name)
 		}
 	}
 	return all
@@ -220,8 +224,9 @@ func (g *gufunc) combine() (loops [][]spec.DType) {
 	for i, p := range all {
 		var longer [][]spec.DType
 		for _, loop := range loops {
-			for _, d := range served(p.Param) {
-				if first := sameVar(all[:i], p.Var); first == contract.None || loop[first].Name == d.Name {
+			for _, name := range served(p.Param) {
+				d, known := g.dtypes[name]
+				if first := sameVar(all[:i], p.Var); known && (first == contract.None || loop[first].Name == name) {
 					longer = append(longer, append(slices.Clone(loop), d))
 				}
 			}

@@ -39,7 +39,7 @@ func manifest(m *emit.Model) (emit.Manifest, error) {
 	v := view{Module: m.Module()}
 	var errs []error
 	for i := range m.Contracts {
-		g, err := newGufunc(&m.Contracts[i])
+		g, err := newGufunc(m.Release, &m.Contracts[i])
 		if err != nil {
 			errs = append(errs, err)
 			v.LeftOut = append(v.LeftOut, err.Error())

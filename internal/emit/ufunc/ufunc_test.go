@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/dlpackgen/dlpackgen/internal/emit"
+	"github.com/dlpackgen/dlpackgen/internal/emit/emittest"
 	"github.com/dlpackgen/dlpackgen/internal/hosts"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/contract"
 	"github.com/dlpackgen/dlpackgen/internal/kernel/notation"
@@ -70,19 +71,22 @@ func TestInexpressibleKernels(t *testing.T) {
 			for _, name := range []string{"a", "b"} {
 				k.Args = append(k.Args, contract.Param{Name: name, Var: contract.None})
 			}
-			k.Args[0].Types = emit.NumPyDTypes[:7]
+			k.Args[0].Types = nil
+			for _, name := range emit.NumPyDTypes[:7] {
+				k.Args[0].Types = append(k.Args[0].Types, spec.DType{Name: name})
+			}
 		},
 		"has 0 combinations": func(k *contract.Kernel) {
 			k.Args[0].Var, k.Results[0].Var = 0, 0
 			k.Results[0].Types = []spec.DType{{Name: "float64"}}
 		},
 	} {
-		_, err := newGufunc(kernel(change))
+		_, err := newGufunc(emittest.Release(t, "1.3"), kernel(change))
 		require.Error(t, err, want)
 		require.Len(t, emit.Rejected(err), 1)
 		assert.Contains(t, err.Error(), "kernel f "+want)
 	}
-	_, err := newGufunc(kernel(func(*contract.Kernel) {}))
+	_, err := newGufunc(emittest.Release(t, "1.3"), kernel(func(*contract.Kernel) {}))
 	assert.NoError(t, err)
 }
 
@@ -90,19 +94,19 @@ func TestInexpressibleKernels(t *testing.T) {
 func TestKernelsThatAreNoGufuncsAreLeftOut(t *testing.T) {
 	fits := kernel(func(*contract.Kernel) {})
 	other := kernel(func(k *contract.Kernel) { k.Name, k.NoBatch = "g", true })
-	made, err := manifest(&emit.Model{Contracts: []contract.Kernel{*fits, *other}})
+	made, err := manifest(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: []contract.Kernel{*fits, *other}})
 	require.NoError(t, err)
 	shown := made.Assets[0].View.(view)
 	assert.Len(t, shown.Kernels, 1)
 	assert.Equal(t, []string{"kernel g has batch: none, and a gufunc is a batched form"}, shown.LeftOut)
 	assert.Len(t, emit.Rejected(made.LeftOut), 1)
-	_, err = manifest(&emit.Model{Contracts: []contract.Kernel{*other}})
+	_, err = manifest(&emit.Model{Release: emittest.Release(t, "1.3"), Contracts: []contract.Kernel{*other}})
 	assert.Len(t, emit.Rejected(err), 1)
 }
 
 // Loops are in the order of NumPy's search, and each assigns one dtype to a variable.
 func TestLoops(t *testing.T) {
-	g, err := newGufunc(kernel(func(k *contract.Kernel) {
+	g, err := newGufunc(emittest.Release(t, "1.3"), kernel(func(k *contract.Kernel) {
 		k.Vars = []contract.Var{{Name: "T"}}
 		types := []spec.DType{{Name: "float64"}, {Name: "bfloat16"}, {Name: "int8"}}
 		k.Args[0].Var, k.Args[0].Types, k.Results[0].Var, k.Results[0].Types = 0, types, 0, types
@@ -125,7 +129,7 @@ func TestLoops(t *testing.T) {
 
 // A dimension without a symbol gets a name that no symbol has.
 func TestNamesOfDimensions(t *testing.T) {
-	g, err := newGufunc(kernel(func(k *contract.Kernel) {
+	g, err := newGufunc(emittest.Release(t, "1.3"), kernel(func(k *contract.Kernel) {
 		k.Dims[0].Name = "d0"
 		k.Args[0].Extents = append(k.Args[0].Extents, contract.Extent{Form: contract.Any},
 			contract.Extent{Form: contract.Fixed, Number: 3}, contract.Extent{Form: contract.Fixed})
@@ -140,7 +144,7 @@ func TestTypesAreTheHosts(t *testing.T) {
 	for _, c := range hosts.Embedded("numpy").Constants {
 		declared[c.Name] = true
 	}
-	for _, d := range emit.NumPyDTypes {
-		assert.True(t, declared[d.Name], d.Name)
+	for _, name := range emit.NumPyDTypes {
+		assert.True(t, declared[name], name)
 	}
 }

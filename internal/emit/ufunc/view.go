@@ -156,7 +156,7 @@ func read(p contract.Param, at int) string {
 }
 
 // ctype returns the C type of a scalar.
-func ctype(p contract.Param) string { return contract.CTypes[served(p)[0].Name] }
+func ctype(p contract.Param) string { return contract.CTypes[served(p)[0]] }
 
 // ofDefault writes the default of an argument that is not an operand.
 func (w writer) ofDefault(i int, p contract.Param, into string) {
