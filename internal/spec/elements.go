@@ -201,6 +201,19 @@ func (r *Release) ValueOf(enum, name string) (int64, bool) {
 // CodeOf returns the rule of a data type's code.
 func (r *Release) CodeOf(d DType) CodeRule { return r.Rule(d.Code) }
 
+// PartOf returns the data type of each part of a data type's elements, or false if they have none
+// or the release has no name for it.
+func (r *Release) PartOf(d DType) (DType, bool) {
+	code := r.CodeOf(d)
+	i := slices.IndexFunc(r.DTypes, func(part DType) bool {
+		return part.Code == code.Part && part.Lanes == 1 && code.Parts()*part.Bits == d.Bits
+	})
+	if code.Part == "" || i < 0 {
+		return DType{}, false
+	}
+	return r.DTypes[i], true
+}
+
 // refer replaces the names that enumerators refer to with those of the release. Entities that the
 // release lacks keep their newest names.
 func (l *linker) refer(decls []Decl) {

@@ -30,19 +30,9 @@ var native = map[string][]int{
 func isNative(r *spec.Release, d spec.DType) bool {
 	code := r.CodeOf(d)
 	if code.Part != "" {
-		return slices.Contains(native[r.Rule(code.Part).Native], d.Bits/2)
+		return slices.Contains(native[r.Rule(code.Part).Native], d.Bits/code.Parts())
 	}
 	return slices.Contains(native[code.Native], d.Bits)
-}
-
-// partOf returns the data type of both halves of an element, or "".
-func partOf(r *spec.Release, d spec.DType) string {
-	part := r.CodeOf(d).Part
-	i := slices.IndexFunc(r.DTypes, func(half spec.DType) bool { return half.Code == part && 2*half.Bits == d.Bits })
-	if part == "" || i < 0 {
-		return ""
-	}
-	return r.DTypes[i].Name
 }
 
 func viewStorage(r *spec.Release) storage {
@@ -52,7 +42,8 @@ func viewStorage(r *spec.Release) storage {
 		if isNative(r, r.DTypes[i]) || d.Lanes != 1 {
 			continue
 		}
-		s := stored{dtype: d, Bytes: int(d.Bits+7) / 8, Part: partOf(r, r.DTypes[i])}
+		part, _ := r.PartOf(r.DTypes[i])
+		s := stored{dtype: d, Bytes: int(d.Bits+7) / 8, Part: part.Name}
 		s.Width = s.Bytes * 8
 		if s.Part != "" && !held[s.Part] || s.Part == "" && s.Bytes > 2 {
 			continue // its alignment is unknown

@@ -95,13 +95,11 @@ func (b *binding) ownType(d spec.DType, floats map[string]bool) own {
 
 // half returns the Go type of both halves of a data type's elements, or "".
 func (b *binding) half(d spec.DType) string {
-	part := b.release.CodeOf(d).Part
-	for _, half := range b.release.DTypes {
-		if half.Code == part && 2*half.Bits == d.Bits && half.Lanes == 1 {
-			return strings.TrimPrefix(dtype(half.Name), "DType")
-		}
+	half, ok := b.release.PartOf(d)
+	if !ok {
+		return ""
 	}
-	return ""
+	return strings.TrimPrefix(dtype(half.Name), "DType")
 }
 
 // elementTypes renders the types of elements, their constraints, and the mapping to data types.
