@@ -128,11 +128,11 @@ func decodeStruct(e yaml.Entry, declared map[string]Struct) Struct {
 	s.Align = number(m.Require("align"), "align", 1, 16)
 	fields := m.Require("fields")
 	if fields != nil {
-		layout := layout{declared: declared, self: s.Name}
+		placed := placement{declared: declared, self: s.Name}
 		for _, n := range fields.List("fields") {
-			s.Fields = append(s.Fields, layout.add(n, decodeField(n)))
+			s.Fields = append(s.Fields, placed.add(n, decodeField(n)))
 		}
-		layout.close(m.Node(), s)
+		placed.close(m.Node(), s)
 	}
 	m.Close()
 	return s

@@ -151,3 +151,13 @@ func FuzzDecode(f *testing.F) {
 		}
 	})
 }
+
+// The structs of DLPack have the sizes of internal/layout, on 64-bit systems.
+func TestStructsOfDLPackNeedNoDeclaration(t *testing.T) {
+	for name, want := range map[string]extent{"DLDataType": {4, 2}, "DLDevice": {8, 4}, "DLTensor": {48, 8},
+		"DLManagedTensorVersioned": {80, 8}} {
+		size, align, ok := measure(name, nil, "")
+		assert.True(t, ok, name)
+		assert.Equal(t, want, extent{size, align}, name)
+	}
+}

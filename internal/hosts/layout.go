@@ -4,7 +4,10 @@ import (
 	"regexp"
 	"strconv"
 	"strings"
+	"sync"
 
+	"github.com/dlpackgen/dlpackgen/internal/layout"
+	"github.com/dlpackgen/dlpackgen/internal/spec"
 	"github.com/dlpackgen/dlpackgen/internal/yaml"
 )
 
@@ -12,15 +15,25 @@ import (
 type extent struct{ size, align int64 }
 
 // pointer is any pointer there.
-var pointer = extent{8, 8}
+var pointer = extent{int64(layout.LP64.Pointer), int64(layout.LP64.Pointer)}
 
-// plain are the field types that need no declaration.
+// plain are the types of C that need no declaration.
 var plain = map[string]extent{
 	"char": {1, 1}, "int8_t": {1, 1}, "uint8_t": {1, 1}, "bool": {1, 1}, "int16_t": {2, 2}, "uint16_t": {2, 2},
 	"int": {4, 4}, "int32_t": {4, 4}, "uint32_t": {4, 4}, "float": {4, 4}, "double": {8, 8},
 	"int64_t": {8, 8}, "uint64_t": {8, 8}, "size_t": {8, 8}, "intptr_t": {8, 8}, "uintptr_t": {8, 8},
-	"DLDataType": {4, 2}, "DLDevice": {8, 4}, "DLTensor": {48, 8}, "DLManagedTensorVersioned": {80, 8},
 }
+
+// protocol are the structs of DLPack there, which need no declaration either. Their layout is the
+// same in every release since the first with versioned tensors.
+var protocol = sync.OnceValue(func() map[string]extent {
+	all := map[string]extent{}
+	release, _ := spec.Embedded().Release("latest") // which every spec has
+	for _, s := range layout.Of(release, layout.LP64, layout.C).Structs {
+		all[s.Name] = extent{int64(s.Size), int64(s.Align)}
+	}
+	return all
+})
 
 var (
 	arrayType    = regexp.MustCompile(`^(.+)\[([1-9][0-9]{0,3})\]$`)
@@ -50,6 +63,9 @@ func measure(text string, declared map[string]Struct, self string) (size, align 
 		return s.Size, s.Align, true
 	}
 	e, found := plain[text]
+	if !found {
+		e, found = protocol()[text]
+	}
 	return e.size, e.align, found
 }
 
@@ -83,8 +99,8 @@ func splitParams(text string) (all []string) {
 	return append(all, strings.TrimSpace(text[start:]))
 }
 
-// layout checks the offsets of a struct's fields.
-type layout struct {
+// placement checks the offsets of a struct's fields.
+type placement struct {
 	declared  map[string]Struct
 	self      string
 	last, end int64 // the last offset, and the first byte behind all fields
@@ -93,7 +109,7 @@ type layout struct {
 }
 
 // add adds the next field, and returns it with its size.
-func (l *layout) add(n *yaml.Node, f Field) Field {
+func (l *placement) add(n *yaml.Node, f Field) Field {
 	size, align, ok := measure(f.Type, l.declared, l.self)
 	switch {
 	case !ok && f.Type != "":
@@ -118,7 +134,7 @@ func (l *layout) add(n *yaml.Node, f Field) Field {
 }
 
 // close compares the fields with the struct's size. The last bytes need not be described.
-func (l *layout) close(n *yaml.Node, s Struct) {
+func (l *placement) close(n *yaml.Node, s Struct) {
 	switch {
 	case len(l.names) == 0:
 		n.Errorf("invalid-layout", "", "struct %s has no field", s.Name)
