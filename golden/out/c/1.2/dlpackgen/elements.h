@@ -35,6 +35,9 @@
 #define DLPACKGEN_PACKED_BELOW 8
 #define DLPACKGEN_PADDED_FLAG 4U
 
+/** The alignment, in bytes, of data that is allocated for tensors. Consumers cannot rely on it. */
+#define DLPACKGEN_DATA_ALIGNMENT 256
+
 /**
  * The maximum number of dimensions of a valid tensor, which is NumPy's limit. It bounds the reads
  * through shape and strides if ndim is invalid.

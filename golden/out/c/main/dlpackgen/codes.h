@@ -34,6 +34,10 @@
 #define DLPACKGEN_ATTRIBUTE_EXCHANGE_API "__dlpack_c_exchange_api__"
 /** The attribute of older releases, with the address of the table as an int. */
 #define DLPACKGEN_ATTRIBUTE_OLDER_EXCHANGE_API "__c_dlpack_exchange_api__"
+/** The major version from which on consumers take versioned tensors. */
+#define DLPACKGEN_VERSIONED_MAJOR 1
+/** The smallest max_version of a consumer that takes versioned tensors. */
+#define DLPACKGEN_VERSIONED_SINCE "(1, 0)"
 
 /** Returns the enumerator of a device type, "kDLCPU"; NULL if DLPack main does not define
  * it. */
