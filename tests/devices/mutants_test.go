@@ -129,7 +129,6 @@ var mutants = []mutant{
 	{"device_allocation.h", "if (*count && (!dlpackgen_is_contiguous(to) || !dlpackgen_is_contiguous(from)))",
 		"if (0)", "of other elements"},
 	{"device_allocation.h", "to->dtype.bits != from->dtype.bits ||", "", "of other elements"},
-	{"device_allocation.h", "if (rule != DLPACKGEN_OK)", "if (0)", "requests that are rejected"},
 	{"streams_copy.h", "const int waits = to->pageable || from->pageable;", "const int waits = 0;",
 		"from the host and back, waited for"},
 	{"streams_copy.h", "const int waits = to->pageable || from->pageable;", "const int waits = 1;", "pinned, queued"},

@@ -184,6 +184,7 @@ var faults = []struct{ file, old, fresh, check string }{
 		"if (!code) *stream = (dlpackgen_stream){vendor_handle(handle), {kDLCPU, 0}, 0, 0};",
 		"streams of a program"},
 	{"device_allocation.h", "tensor->version.major = DLPACK_MAJOR_VERSION;", "", "tensors are as requested"},
+	{"device_allocation.h", "if (rule != DLPACKGEN_OK)", "if (0)", "requests that are rejected"},
 	{"device_tensor.h", "if (!dlpackgen_bytes_of_(count, width, &total) ||",
 		"dlpackgen_bytes_of_(count, width, &total);\n  if (0 &&", "requests that are rejected"},
 	{"acme_impl.c", "info->ordinal = device,", "info->ordinal = -1,", "whose memory"},
