@@ -207,7 +207,9 @@ struct Kernel<K, R(A...)> {
     detail::Arguments<detail::Sites<K>, detail::Borrowed, std::index_sequence<I...>, A...> held(K::copied,
                                                                                                 arguments...);
     K::fill(made, numbers, static_cast<detail::Slot<detail::Borrowed, I, A>&>(held).passed.get()...);
-    const detail::Place place(detail::device_of(arguments...));
+    // The check has found the type of the device. Most calls need no more.
+    const bool on_host = made.device.device_type == kDLCPU;
+    const detail::Place place(on_host ? c10::Device(c10::kCPU) : detail::device_of(arguments...));
     at::Tensor returned[K::results + 1];
     DLTensor borrowed[K::results + 1];
     for (std::size_t i = 0; i < K::results; ++i) {
