@@ -110,9 +110,9 @@ func Test(t *testing.T) {
 				inserted: []insertion{{"		if stride != size && extent != 1 ||",
 					"		if stride == 1<<63 {\n			return false\n		}\n"}}},
 			{file: "tests/gobind/foreign.go", documented: "tests/gobind/foreign.go",
-				missing: "give fault 35 a kind",
+				missing: "give fault 35 an error",
 				inserted: []insertion{{"	C.DLPACKGEN_ERROR_NULL: ",
-					"	C.DLPACKGEN_ERROR_STRIDE: dlpack.ErrShape,\n"}}},
+					"	C.DLPACKGEN_ERROR_STRIDE: reported(dlpack.ErrShape, `: stride `),\n"}}},
 			{file: "tests/safety/fuzz/hostile.h", documented: "tests/safety/fuzz/hostile.h", missing: "not so: ",
 				inserted: []insertion{{"  const int device = (int)t->device.device_type;\n",
 					`  for (int32_t i = 0; t->strides && i < t->ndim; i++)
