@@ -28,7 +28,8 @@ var plain = map[string]extent{
 // same in every release since the first with versioned tensors.
 var protocol = sync.OnceValue(func() map[string]extent {
 	all := map[string]extent{}
-	release, _ := spec.Embedded().Release("latest") // which every spec has
+	embedded, _ := spec.LoadEmbedded()       // valid: the command has loaded it before
+	release, _ := embedded.Release("latest") // which every spec has
 	for _, s := range layout.Of(release, layout.LP64, layout.C).Structs {
 		all[s.Name] = extent{int64(s.Size), int64(s.Align)}
 	}

@@ -56,13 +56,32 @@ func Load(file string, src []byte) (*Spec, *diag.List) {
 	return s, diags
 }
 
-// LoadEmbedded loads the built-in spec of DLPack as Load does. While a contributor works on the
-// spec, it may be invalid.
-func LoadEmbedded() (*Spec, *diag.List) { return Load(source.File, source.YAML) }
+// loaded is the result of Load.
+type loaded struct {
+	spec  *Spec
+	diags *diag.List
+}
 
-// Embedded returns the built-in spec, for tests and tools.
+// embedded is the built-in spec, by the address of its text, which a test replaces.
+var embedded sync.Map
+
+// LoadEmbedded loads the built-in spec of DLPack as Load does, once in a process. While a
+// contributor works on the spec, it may be invalid. The caller must not add findings to the list.
+func LoadEmbedded() (*Spec, *diag.List) {
+	text := &source.YAML[0]
+	found, ok := embedded.Load(text)
+	if !ok {
+		s, diags := Load(source.File, source.YAML)
+		found, _ = embedded.LoadOrStore(text, loaded{s, diags})
+	}
+	l := found.(loaded) //nolint:forcetypeassert // only such structs are stored
+	return l.spec, l.diags
+}
+
+// Embedded returns the built-in spec, for tests and tools. Each call loads it again, because tests
+// change it.
 func Embedded() *Spec {
-	s, diags := LoadEmbedded()
+	s, diags := Load(source.File, source.YAML)
 	if s == nil {
 		panic(fmt.Sprintf("unreachable: its tests keep the embedded spec valid: %v", diags.Sorted()[0]))
 	}
