@@ -297,7 +297,7 @@ type Python struct {
 	VersionedMinor  int
 	ExchangeAttr    string // attribute on the type; empty before 1.2
 	ExchangeCapsule string // capsule name; empty when the attribute is an int
-	OlderExchange   string // attribute of earlier releases, an int; empty if there is none
+	OlderExchange   string // attribute of earlier releases, an int; may be empty
 }
 
 // CapsuleNames are the names of a capsule before and after it is consumed.

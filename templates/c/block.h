@@ -5,7 +5,7 @@
 #include <dlpackgen/tensor.h>
 #include <stdlib.h>
 
-/* Allocates memory for the elements of a C-contiguous tensor, aligned for every description.
+/* Allocates memory for the elements of a C-contiguous tensor, with the alignment of allocated data.
  * Returns the block to free, or NULL. *data is the first element. */
 static inline void* dlpackgen_allocate_block(const DLTensor* tensor, void** data) {
   const uintptr_t alignment = DLPACKGEN_DATA_ALIGNMENT;

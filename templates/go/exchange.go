@@ -190,7 +190,7 @@ func (m *Managed) answered(answer cAnswer) error {
 // crossing into C; tests/rules compares them.
 func (m *Managed) expect(dtype DataType, device Device, shape []int64) error {
 	t := m.Tensor()
-	err := error(nil)
+	var err error
 	switch {
 	case t.DataType() != dtype || !slices.Equal(t.Shape(), shape) || !sameDevice(device, t.Device()):
 		err = failf(ErrTable, "requested %v %v on %v, got %v %v on %v", dtype, slices.Clone(shape), device,

@@ -41,8 +41,8 @@ var unwrapped = []string{".svg", ".lock", ".sum", ".txt", ".txtar"}
 
 // wideLines finds lines that are wider than the limit, in every file that is written by hand. A
 // table's row, a line with an address, a directive, output in a block of text, and a line whose
-// longest string is too long for a line of its own cannot be wrapped. In data, and in a table of
-// code, a line of its own begins with the key of the row.
+// longest string is too wide even on a separate line cannot be wrapped. In data, and in a table of
+// code, the separate line begins with the key of the row.
 func wideLines(tree []File) []string {
 	var found []string
 	for _, f := range tree {

@@ -19,8 +19,8 @@ void dlp_59225070_trap_legacy(DLManagedTensor* self) {
   __atomic_fetch_add(&trapped, 1, __ATOMIC_RELAXED);
 }
 
-/* Most lists contain no legacy tensors, so they have a loop of their own. It is aligned, because it
- * takes a quarter longer at some addresses. */
+/* Most lists contain no legacy tensors, and have a separate loop. It is aligned, because it takes a
+ * quarter longer at some addresses. */
 __attribute__((aligned(64))) void dlp_59225070_delete_all(const uintptr_t* all, size_t count, int legacy) {
   if (!legacy) {
     for (size_t i = 0; i < count; i++) dlp_59225070_delete(all[i]);
